@@ -177,6 +177,11 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Proposes improvements while the queue is low, if the loop is on',
   },
+  'guard-learning': {
+    role: 'engine',
+    on: ['trace.stored'],
+    does: 'Proposes a guard when the same thing was done wrong three times',
+  },
   'guard-proposals': {
     role: 'person',
     on: [

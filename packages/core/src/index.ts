@@ -27,6 +27,7 @@ export { manifestsOf } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { isOfTests } from './gate/deciding/names.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
+export { type Deeds, deriveGuard } from './guard-proposal/derive.ts';
 export { isPerson } from './guard-proposal/guard-proposal.ts';
 export { tokensOf } from './hand-off/distil.ts';
 export { isTimedOut } from './hand-off/job.ts';

@@ -12,7 +12,7 @@ import { IdeaQuestions } from './ideas/idea-questions.ts';
 import { IdeaResearchers } from './ideas/idea-research.ts';
 import { TargetSync } from './merge/target-sync.ts';
 import { ConflictForecast } from './reactors/conflict-forecast.ts';
-import { GuardWatch } from './reactors/guard-watch.ts';
+import { guardReactors } from './reactors/guard-reactors.ts';
 import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
 import { LandingWatch } from './reactors/landing-watch.ts';
@@ -106,7 +106,7 @@ export class Engine {
   /** All reactors of this project. */
   #followers(): RoutedReactor[] {
     const deps = this.#deps;
-    const { knowledge, ownSessions, learnedGuards, calls } = deps;
+    const { knowledge, ownSessions } = deps;
     const { fleet } = this;
     const known = { restingModes: () => this.#agentBackoff.modes(), isOverBudget: () => this.#isOverBudget };
     const supervisor = new Supervisor(deps, {
@@ -138,9 +138,7 @@ export class Engine {
       new PromotionWatch(deps),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(knowledge && ownSessions ? [new OwnSessionWatch(deps, knowledge, ownSessions)] : []),
-      ...(learnedGuards && calls && ownSessions
-        ? [new GuardWatch(deps, { guards: learnedGuards, calls, sessions: ownSessions })]
-        : []),
+      ...guardReactors(deps),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
       new TraceKeeper(deps, async () => (await this.#outages.look()) !== null),
       new LandingWatch(deps),

@@ -125,7 +125,6 @@ describe('recorded calls', () => {
         { at: 1, source: 'run', from: 'run_2', tool: 'Bash', what: 'echo x > {worktree}/src/generated/b.ts' },
       ],
       allowed: [{ at: 1, source: 'run', from: 'run_1', tool: 'Read', what: '{worktree}/src/generated/a.ts' }],
-      refusedFrom: ['run_1', 'run_2'],
     });
   });
 

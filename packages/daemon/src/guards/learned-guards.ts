@@ -5,6 +5,7 @@ import { AppError, guardFile, plainLine, withoutSecrets } from '@tidemill/contra
 import { stringify } from 'yaml';
 import { assetDir } from '../assets.ts';
 import type { ExaminedGuard, LearnedGuards } from '../ports.ts';
+import { deedsOf } from './deeds.ts';
 import { everydayProblem } from './everyday-calls.ts';
 import type { Guard } from './guard.ts';
 import { loadGuards } from './load.ts';
@@ -35,6 +36,7 @@ export function createLearnedGuards({ root, dataDir, gateCommands }: LearnedGuar
     async test(yaml, calls) {
       return trialOf(onlyGuard(yaml), calls, { root, dataDir });
     },
+    deeds: (calls) => deedsOf(calls, root),
     async read(name) {
       try {
         return await readFile(fileOf(name), 'utf8');

@@ -36,16 +36,12 @@ export function trial(guard: Guard, { root, dataDir }: Place) {
 }
 
 /** Tests a guard with recorded calls, the newest first, as if they were made in the main checkout. */
-export async function trialOf(
-  guard: Guard,
-  calls: readonly CallEntry[],
-  place: Place,
-): Promise<GuardTest & { refusedFrom: string[] }> {
+export async function trialOf(guard: Guard, calls: readonly CallEntry[], place: Place): Promise<GuardTest> {
   const decide = trial(guard, place);
   const found: Record<TrialVerdict, CallEntry[]> = { refused: [], allowed: [], unknown: [], slow: [] };
   for (const [index, entry] of calls.slice(0, MOST_CALLS).entries()) {
     if (index % CALLS_PER_TURN === 0) await turn();
-    const call = { tool: entry.tool, ...placed({ cwd: entry.cwd, input: entry.input }, place.root) };
+    const call = placedCall(entry, place.root);
     // A command that was cut is another command.
     const verdict = entry.isCut && hasShell(call) ? 'unknown' : await decide(call, entry.mode);
     found[verdict].push(entry);
@@ -67,12 +63,13 @@ export async function trialOf(
     allowed: allowed.slice(0, SHOWN_CALLS).map(shownCall),
     refusedCount: refused.length,
     allowedCount: allowed.length,
-    refusedFrom: [...new Set(refused.map(({ from }) => from))],
   };
 }
 
 /** The worktree of the call may be gone: the main checkout takes its place. */
-const placed = <T>(value: T, root: string): T =>
-  JSON.parse(JSON.stringify(value), (_key, each: unknown) =>
+export function placedCall({ tool, cwd, input }: CallEntry, root: string): ToolCall & { cwd: string } {
+  const placed = JSON.parse(JSON.stringify({ cwd, input }), (_key, each: unknown) =>
     typeof each === 'string' ? each.replaceAll(WORKTREE_MARK, root) : each,
-  ) as T;
+  ) as Pick<CallEntry, 'cwd' | 'input'>;
+  return { tool, ...placed };
+}

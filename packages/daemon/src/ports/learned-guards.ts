@@ -1,4 +1,5 @@
 import type { CallEntry, GuardTest } from '@tidemill/contract';
+import type { Deeds } from '@tidemill/core';
 
 /** A proposed guard that may be used. */
 export interface ExaminedGuard {
@@ -13,8 +14,10 @@ export interface ExaminedGuard {
 export interface LearnedGuards {
   /** Throws an error that says what is wrong: invalid, not only stricter, or in the way of everyday work. */
   examine(yaml: string): Promise<ExaminedGuard>;
-  /** What the guard would have done with these calls. `refusedFrom`: the runs and sessions of those it would refuse. */
-  test(yaml: string, calls: readonly CallEntry[]): Promise<GuardTest & { refusedFrom: string[] }>;
+  /** What the guard would have done with these calls. */
+  test(yaml: string, calls: readonly CallEntry[]): Promise<GuardTest>;
+  /** What the runs and sessions of these calls did, by their ids. */
+  deeds(calls: readonly CallEntry[]): Promise<Map<string, Deeds>>;
   /** The file of a guard; null when there is none. */
   read(name: string): Promise<string | null>;
   write(name: string, text: string): Promise<void>;

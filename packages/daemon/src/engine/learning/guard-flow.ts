@@ -47,11 +47,11 @@ const MOST_REFUSED = 0.2;
  * one that an agent proposes waits for a person.
  */
 export async function proposeGuard(tools: GuardTools, draft: GuardDraft): Promise<GuardProposal> {
-  const { store, project, guards, hash } = tools;
+  const { store, project, guards } = tools;
   const { name, yaml, rule } = await guards.examine(draft.yaml);
   const { by, traceIds } = draft;
   const key = draft.key ?? `rule:${rule}`;
-  const proposalId = `guardProposal_${hash(`${project.id}\n${key}`).slice(0, 24)}`;
+  const proposalId = guardProposalId(tools, key);
   const all = await store.records({ noun: 'guardProposal', projectId: project.id });
   refuseKnown(all, { proposalId, name, rule, by });
   const test = await testGuard(tools, yaml);
@@ -65,6 +65,10 @@ export async function proposeGuard(tools: GuardTools, draft: GuardDraft): Promis
   if (by.kind !== 'agent') await startObserving(tools, proposalId, by);
   return again(tools, proposalId);
 }
+
+/** One proposal per key, also when two daemons see the same pattern. */
+export const guardProposalId = ({ project, hash }: Pick<GuardTools, 'project' | 'hash'>, key: string) =>
+  `guardProposal_${hash(`${project.id}\n${key}`).slice(0, 24)}`;
 
 export type GuardDecision = 'observe' | 'approve' | 'refuse' | 'withdraw';
 
@@ -138,7 +142,7 @@ export async function startObserving(tools: GuardTools, proposalId: string, by: 
 }
 
 async function testGuard({ guards, calls }: GuardTools, yaml: string): Promise<GuardTest> {
-  const { refusedFrom: _from, ...test } = await guards.test(yaml, await calls.recent(TESTED_CALLS));
+  const test = await guards.test(yaml, await calls.recent(TESTED_CALLS));
   const total = test.refusedCount + test.allowedCount;
   if (total < ENOUGH_CALLS || test.refusedCount <= total * MOST_REFUSED) return test;
   throw new AppError('bad_input', `the guard would have refused ${test.refusedCount} of ${total} recorded calls`, {

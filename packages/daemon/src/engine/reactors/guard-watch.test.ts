@@ -1,14 +1,10 @@
-import { hash } from 'node:crypto';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINE, type GuardProposal, guardFile, personActor } from '@tidemill/contract';
+import { ENGINE, guardFile, personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { EngineBed } from '../../../../../test/support/engine-bed.ts';
-import { guardToolsOf } from '../../assembly/guard-tools.ts';
-import { createGuards } from '../../guards/guards.ts';
-import type { Agent, GuardVerdict, ToolCall } from '../../ports.ts';
-import { bypassGuard, decideGuard, type GuardTools, proposeGuard } from '../learning/guard-flow.ts';
+import { GuardedEngine } from '../../../../../test/support/guarded-engine.ts';
+import { answerHook } from '../../hooks/hook-answer.ts';
+import { bypassGuard, decideGuard, proposeGuard } from '../learning/guard-flow.ts';
 
 const ada = personActor('ada');
 const GENERATED = `- name: generated
@@ -19,77 +15,20 @@ const GENERATED = `- name: generated
 const OBSERVES = /^ {2}observe: true$/m;
 const REASON = 'src/generated/a.ts is generated: run make types.';
 
-let folder: string;
-let bed: EngineBed;
-let tools: GuardTools;
-/** What the guards said to each agent. */
-let heard: GuardVerdict[];
-/** What the next agents call. */
-let calls: ToolCall[];
-
-/** Makes the calls of its turn and changes a file. */
-const agent: Agent = {
-  label: 'caller',
-  start({ cwd, guard, brief }) {
-    const work = async () => {
-      for (const call of calls) heard.push(await guard(call));
-      bed.repository.work(cwd)?.set(`file-${brief.task!.number}`, 'fine');
-      return { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } } as const;
-    };
-    return { end: work(), stop: async () => undefined };
-  },
-};
-
+let engine: GuardedEngine;
 beforeEach(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'tidemill-guard-watch-')));
-  const dataDir = join(folder, 'data');
-  heard = [];
-  calls = [{ tool: 'Write', input: { file_path: 'src/generated/a.ts', content: 'x' } }];
-  bed = await EngineBed.open({}, () => ({
-    agentFor: () => agent,
-    guards: {
-      // Read again for each call, as the daemon does when a file changes. The simulated worktrees are no folders.
-      check: async (call, about) =>
-        (await createGuards({ root: folder, dataDir })).check(call, { ...about, worktree: folder, cwd: folder }),
-    },
-    learnedGuards: tools.guards,
-    calls: tools.calls,
-    ownSessions: tools.sessions,
-  }));
-  const project = { ...(await bed.store.project(bed.projectId))!, root: folder };
-  const { store, clock } = bed;
-  tools = {
-    ...{ store, clock, project, hash: (text) => hash('sha256', text) },
-    ...guardToolsOf(project, dataDir, (text) => void bed.notes.push(text)),
-  };
-  await bed.start();
+  engine = await GuardedEngine.open();
+  ({ bed, tools, heard, folder } = engine);
+  engine.calls = [{ tool: 'Write', input: { file_path: 'src/generated/a.ts', content: 'x' } }];
 });
-afterEach(async () => {
-  await bed.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => engine.close());
 
+let { bed, tools, heard, folder } = {} as GuardedEngine;
 const file = () => readFileSync(join(folder, guardFile('generated')), 'utf8');
 const draft = { yaml: GENERATED, why: 'agents edit generated files', traceIds: [], key: 'k1' };
-const proposal = async (): Promise<GuardProposal> =>
-  (await bed.store.records({ noun: 'guardProposal', projectId: bed.projectId }))[0]!;
-/** Runs a task to its end. The guards and the files are real, and take real time. */
-async function run(number: number): Promise<GuardVerdict> {
-  await bed.add(number);
-  await eventually(async () => expect((await bed.store.task(`task_${number}`))?.stage).toBe('done'));
-  return heard.at(-1)!;
-}
-const eventually = (check: () => Promise<unknown> | unknown) =>
-  expect
-    .poll(
-      async () => {
-        await bed.pass(1_000);
-        await check();
-        return true;
-      },
-      { timeout: 20_000, interval: 10 },
-    )
-    .toBe(true);
+const proposal = async () => (await engine.proposals())[0]!;
+const run = (number: number) => engine.run(number);
+const eventually = (check: () => Promise<unknown> | unknown) => engine.eventually(check);
 const alerted = (alert: string) => eventually(async () => expect(await bed.alerts()).toContain(alert));
 
 describe('guards that are proposed', () => {
@@ -127,7 +66,11 @@ describe('guards that are proposed', () => {
       message: 'the guard generated refuses nothing: it is observing',
     });
     await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
-    calls = [...calls, ...calls, { tool: 'Write', input: { file_path: '../../outside.ts', content: 'x' } }];
+    engine.calls = [
+      ...engine.calls,
+      ...engine.calls,
+      { tool: 'Write', input: { file_path: '../../outside.ts', content: 'x' } },
+    ];
     for (const number of [1, 2, 3]) {
       await expect(
         bypassGuard(tools, await proposal(), { taskId: `task_${number}`, why: 'once', by: ENGINE }),
@@ -243,11 +186,34 @@ describe('guards that are proposed', () => {
   });
 
   test('one that would refuse a fifth of all calls is not proposed', async () => {
-    calls = [...calls, ...Array.from({ length: 3 }, () => ({ tool: 'Bash', input: { command: 'ls' } }))];
+    engine.calls = [...engine.calls, ...Array.from({ length: 3 }, () => ({ tool: 'Bash', input: { command: 'ls' } }))];
     for (let number = 1; number <= 6; number += 1) await run(number);
     await expect(proposeGuard(tools, { ...draft, by: ada })).rejects.toMatchObject({
       message: 'the guard would have refused 6 of 24 recorded calls',
     });
     expect(await proposal()).toBeUndefined();
+  });
+
+  test("in a person's own session it observes, refuses, and lets one call pass after a bypass", async () => {
+    const write = async () =>
+      answerHook(
+        JSON.stringify({
+          ...{ hook_event_name: 'PreToolUse', tool_name: 'Write', session_id: 's1', cwd: folder },
+          tool_input: { file_path: join(folder, 'src/generated/a.ts'), content: 'x' },
+        }),
+        { TIDEMILL_HOME: engine.dataDir, CLAUDE_PROJECT_DIR: folder },
+      );
+    await proposeGuard(tools, { ...draft, by: ada });
+    expect(await write()).toMatchObject({ exitCode: 0, stderr: '' });
+    await eventually(async () => expect(await proposal()).toMatchObject({ observedCount: 1 }));
+    expect((await proposal()).observed).toMatchObject([{ source: 'session', from: 's1', tool: 'Write' }]);
+    await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
+    expect(await write()).toMatchObject({ exitCode: 2, stderr: `${REASON} (guard: generated)\n` });
+    // The hook has the clock of the machine.
+    const real = { ...tools, clock: { now: () => Date.now() } };
+    await bypassGuard(real, await proposal(), { taskId: null, why: 'once', by: ada });
+    expect([(await write()).exitCode, (await write()).exitCode]).toEqual([0, 2]);
+    await eventually(async () => expect(await bed.log('guardProposal.bypass_used')).toHaveLength(1));
+    expect(await proposal()).toMatchObject({ bypasses: 1, bypass: null });
   });
 });

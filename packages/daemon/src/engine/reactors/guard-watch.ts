@@ -24,10 +24,9 @@ export class GuardWatch implements RoutedReactor {
   readonly #tools: GuardTools;
   readonly #alerts: StandingAlerts;
 
-  constructor(deps: EngineDeps, tools: Pick<GuardTools, 'guards' | 'calls' | 'sessions'>) {
-    const { store, clock, project, hash } = deps;
-    this.projectId = project.id;
-    this.#tools = { store, clock, project, hash: (text) => hash(text), ...tools };
+  constructor(deps: EngineDeps, tools: GuardTools) {
+    this.projectId = deps.project.id;
+    this.#tools = tools;
     this.#alerts = new StandingAlerts(deps, ['guard_proposed', 'guard_bypassed']);
   }
 
