@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { crashEverywhere } from './crashes.ts';
+import { simulateLearning } from './learning-simulation.ts';
 import { simulateLoop } from './loop-simulation.ts';
 import { plantedBugs } from './planted.ts';
 import { type Report, simulate } from './simulation.ts';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     plant: { type: 'string' },
     crashes: { type: 'boolean', default: false },
     loop: { type: 'boolean', default: process.argv.length === 2 },
+    learning: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -27,6 +29,7 @@ if (values.help) {
 Plays K stories from seed N on, D virtual days each, and ends with 1 at the first broken invariant.
 Without arguments: ${MANY.seeds} stories of ${MANY.days} days with ${MANY.tasksPerDay} tasks a day.
 --loop plays 30 days of the loop, or as many as --days says; without arguments it comes after the stories.
+--learning plays K worlds in which agents repeat five mistakes, with and without learning, 30 tasks each.
 --crashes plays one story again and again, with a crash before and after each of its writes.
 Bugs to plant: ${Object.keys(plantedBugs).join(', ')}`);
   process.exit(0);
@@ -64,6 +67,22 @@ async function playLoop(days: number): Promise<boolean> {
 
 if (values.loop && process.argv.length > 2)
   process.exit((await playLoop(values.days === ONE.days ? 30 : Number(values.days))) ? 0 : 1);
+
+if (values.learning) {
+  for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.seeds); seed += 1) {
+    const without = await simulateLearning({ seed, tasks: 30, isLearning: false });
+    const { repeated, broken, crashes } = await simulateLearning({ seed, tasks: 30, isLearning: true });
+    const fault = [...without.broken, ...broken][0];
+    if (fault) {
+      console.error(`seed ${seed}: ${fault}`);
+      process.exit(1);
+    }
+    console.log(
+      `seed ${seed}: ${repeated} repeated mistakes, ${without.repeated} without learning; ${crashes} crashes`,
+    );
+  }
+  process.exit(0);
+}
 
 const startedAt = performance.now();
 const total = { days: 0, events: 0, landed: 0, crashes: 0 };

@@ -44,7 +44,9 @@ export {
   actionOf,
   fitsLesson,
   fittingLessons,
+  isHeldBack,
   type LessonQuestion,
+  uncertainLessons,
   withinBudget,
 } from './lesson/choose.ts';
 export { isUnfit } from './lesson/problem.ts';

@@ -42,6 +42,23 @@ function mentions(text: string, topics: readonly string[]): boolean {
   });
 }
 
+/** Of the runs that an experiment fits, one in this many does not get it: they show what happens without it. */
+const HELD_BACK = 4;
+/** The same for one that did not do well so far. */
+const HELD_BACK_OFTEN = 2;
+const FIRST_RUNS = 2;
+
+/** Whether a run does not get a lesson that fits it. `draw` is a random number of the run and the lesson. */
+export function isHeldBack({ stage, helped, hurt }: Lesson, draw: number): boolean {
+  if (stage !== 'experiment') return false;
+  const isDoubtful = helped + hurt >= FIRST_RUNS && helped < hurt;
+  return draw % (isDoubtful ? HELD_BACK_OFTEN : HELD_BACK) === 0;
+}
+
+/** Those that are about the work and that runs do not get, because they are too uncertain. */
+export const uncertainLessons = (known: readonly Lesson[], asked: LessonQuestion): Lesson[] =>
+  known.filter((lesson) => isActiveLesson(lesson) && lesson.confidence < LEAST_CONFIDENCE && fitsLesson(lesson, asked));
+
 /** The lessons that fit, the best first: about these files before others, then the most certain. */
 export function fittingLessons(known: readonly Lesson[], asked: LessonQuestion, withExperiments = true): Lesson[] {
   let general = 0;

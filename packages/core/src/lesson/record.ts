@@ -27,6 +27,8 @@ export const MOST_PER_DAY = 50;
 const MOST_PER_RUN = 3;
 /** How often agents may reword one that does not help. */
 const MOST_VERSIONS = 4;
+/** What a lesson gains when it is seen again, and loses when it does not help. */
+export const STEP = 0.05;
 const DAY_MS = 24 * 3_600_000;
 const MOST_PATTERNS = 10;
 
@@ -120,9 +122,9 @@ function confirmed(known: Lesson, origin: LessonOrigin, filePatterns: readonly s
   const isNew = isTrusted(origin.by) || origin.taskIds.some((id) => !known.origin.taskIds.includes(id));
   if (!isNew) return accept();
   const occurrences = known.occurrences + 1;
-  // One that was lowered because it did not help stays where its figures put it.
+  // One that was lowered because it did not help gets another try step by step: what it is about still happens.
   const isLowered = known.confidence < DISCOVERED && !isTrusted(origin.by);
-  const confidence = isLowered ? known.confidence : Math.max(known.confidence, SEEN_TWICE);
+  const confidence = isLowered ? raised(known.confidence) : Math.max(known.confidence, SEEN_TWICE);
   const event: EventBody = {
     type: 'lesson.confirmed',
     ...ofLesson(known),
@@ -143,6 +145,8 @@ function confirmed(known: Lesson, origin: LessonOrigin, filePatterns: readonly s
     by: ENGINE,
   });
 }
+
+const raised = (confidence: number) => Math.round((confidence + STEP) * 100) / 100;
 
 const joinedPatterns = (known: readonly string[], more: readonly string[]): string[] =>
   known.length === 0

@@ -13,11 +13,11 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { ofLesson } from './lesson.ts';
 import { baseRateOf, boundsOf, LIKELY, ratedRuns } from './rate.ts';
+import { STEP } from './record.ts';
 
 /** With fewer measured runs no bound decides. */
 const ENOUGH_RUNS = 3;
 const PREVENTED = 0.95;
-const STEP_DOWN = 0.05;
 const LEAST = 0.1;
 
 /** What a run was given. A repetition changes nothing. */
@@ -81,10 +81,10 @@ function judge(lesson: Lesson, runs: Tally, isGood: boolean): { confidence: numb
   // A replay has shown a gain, so the figures must show twice that it is gone.
   if (isKnown && high < base && lesson.stage !== 'production')
     return { confidence, events: [{ type: 'lesson.retired', ...ofLesson(lesson), why: figures, by: ENGINE }] };
-  if (isGood) return { confidence: low > base ? Math.max(confidence, PREVENTED) : confidence, events: [] };
-  const isBelow = rated.good / rated.total < base;
-  const lowered = isBelow ? Math.max(LEAST, Math.round((confidence - STEP_DOWN) * 100) / 100) : confidence;
-  const hasFallen = lesson.stage !== 'experiment' && isKnown && boundsOf(rated, LIKELY).high < base;
+  if (isGood) return { confidence: isKnown && low > base ? Math.max(confidence, PREVENTED) : confidence, events: [] };
+  const isBelow = boundsOf(rated, LIKELY).high < base;
+  const lowered = isBelow ? Math.max(LEAST, Math.round((confidence - STEP) * 100) / 100) : confidence;
+  const hasFallen = lesson.stage !== 'experiment' && isKnown && isBelow;
   if (!hasFallen) return { confidence: lowered, events: [] };
   const back = { type: 'lesson.advanced', from: lesson.stage, to: 'experiment', proof: null, by: ENGINE } as const;
   return { confidence: lowered, events: [{ ...back, ...ofLesson(lesson), why: figures }] };

@@ -1,15 +1,22 @@
 import { type KnownLesson, type Lesson, lessonUseId, MOST_LESSONS, type Mode, type Task } from '@tidemill/contract';
-import { actionOf, fittingLessons, type LessonQuestion, withinBudget } from '@tidemill/core';
+import {
+  actionOf,
+  fittingLessons,
+  isHeldBack,
+  type LessonQuestion,
+  uncertainLessons,
+  withinBudget,
+} from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { lessonsInUse, shown, written } from './known-lessons.ts';
 
 /** As much of a prompt as lessons may take. */
 const LESSON_TOKENS = 1_000;
-/** Of the runs that an experiment fits, one in this many does not get it: they show what happens without it. */
-const HELD_BACK = 4;
 /** Modes that are given lessons. A reviewer judges by the criteria alone. */
 const TAUGHT: readonly Mode[] = ['plan', 'plan_revision', 'investigate', 'implement', 'request_changes'];
 const MOST_FILES = 100;
+/** Lessons that fit a run and that it does not get. */
+const MOST_COMPARED = 20;
 /** A path in a text: a name with a slash or an extension. */
 const PATH = /(?<![\w/.-])(?:[\w.-]+\/)+[\w.-]+|(?<![\w/.-])[\w-]+\.[a-z][a-z0-9]{0,5}\b/g;
 
@@ -28,7 +35,7 @@ export async function lessonsOfRun(deps: Sources, task: Task, runId: string, mod
   const before = await deps.store.record('lessonUse', lessonUseId(runId));
   if (before) return [...notes, ...inUse.filter(({ id }) => before.lessonIds.includes(id)).map(shown)];
   const fitting = fittingLessons(inUse, asked, deps.project.rules.learning?.experiments ?? true);
-  const heldBack = fitting.slice(0, MOST_LESSONS).filter((lesson) => isHeldBack(deps, lesson, runId));
+  const heldBack = fitting.slice(0, MOST_LESSONS).filter((lesson) => isHeldBack(lesson, drawOf(deps, lesson, runId)));
   const kept = fitting.filter((lesson) => !heldBack.includes(lesson)).map(shown);
   const { taken } = withinBudget([...notes, ...kept], LESSON_TOKENS);
   const reply = await deps.store.execute({
@@ -38,7 +45,7 @@ export async function lessonsOfRun(deps: Sources, task: Task, runId: string, mod
     taskId: task.id,
     files: [...asked.files],
     lessonIds: taken.flatMap(({ lessonId }) => lessonId ?? []),
-    heldBackIds: heldBack.map(({ id }) => id),
+    heldBackIds: [...heldBack, ...uncertainLessons(inUse, asked)].slice(0, MOST_COMPARED).map(({ id }) => id),
   });
   if (!reply.ok) deps.onNote(`the lessons of run ${runId} were not recorded: ${reply.refusal.message}`);
   return taken;
@@ -64,9 +71,8 @@ async function notesOf(deps: Omit<Sources, 'hash'>, task: Task, asked: LessonQue
 }
 
 /** Always the same for a run and a lesson, so that a repetition chooses the same. */
-function isHeldBack({ hash }: Pick<Sources, 'hash'>, { id, stage }: Lesson, runId: string): boolean {
-  return stage === 'experiment' && Number.parseInt(hash(`${runId}/${id}`).slice(0, 6), 16) % HELD_BACK === 0;
-}
+const drawOf = ({ hash }: Pick<Sources, 'hash'>, { id }: Lesson, runId: string): number =>
+  Number.parseInt(hash(`${runId}/${id}`).slice(0, 6), 16);
 
 /** The files that a task names, in its scope, its description and its plan, and what it does to them. */
 export function questionOf(task: Task): LessonQuestion {

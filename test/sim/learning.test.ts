@@ -1,0 +1,35 @@
+import { LEAST_CONFIDENCE, type Lesson } from '@tidemill/contract';
+import { describe, expect, it } from 'vitest';
+import { simulateLearning } from './learning-simulation.ts';
+import { AREAS, PLACEBO, PLANTED } from './learning-world.ts';
+
+const isGivenOut = ({ stage, confidence }: Lesson) => stage !== 'retired' && confidence >= LEAST_CONFIDENCE;
+
+describe('learning in a world where agents repeat five mistakes', () => {
+  it.each([1, 2, 3])(
+    'repeated mistakes fall by at least 80 percent within 30 tasks, with faults: seed %i',
+    async (seed) => {
+      const without = await simulateLearning({ seed, tasks: 30, isLearning: false });
+      const learning = await simulateLearning({ seed, tasks: 60, isLearning: true });
+      expect([...without.broken, ...learning.broken]).toEqual([]);
+      expect(without.repeated).toBe(25);
+      expect(learning.repeated).toBeLessThanOrEqual(without.repeated * 0.2);
+      const named = (text: string) => learning.lessons.filter((lesson) => lesson.text === text);
+      // What was learned pays, and its replay shows it.
+      for (const { cure } of AREAS) expect(named(cure), cure).toMatchObject([{ stage: 'production' }]);
+      // What was planted never reaches production, and what does harm is not given to runs any more.
+      for (const { text, isHarmful } of PLANTED) {
+        const [lesson] = named(text);
+        expect(lesson?.stage, text).not.toBe('production');
+        if (isHarmful) expect(isGivenOut(lesson!), text).toBe(false);
+      }
+      expect(named(PLACEBO)).toMatchObject([{ stage: 'experiment' }]);
+    },
+    300_000,
+  );
+
+  it('the same seed plays the same story', async () => {
+    const play = () => simulateLearning({ seed: 7, tasks: 10, isLearning: true });
+    expect(await play()).toEqual(await play());
+  }, 120_000);
+});
