@@ -1,4 +1,4 @@
-import { ENGINE, type LessonChange, LessonDraft, LessonVerdict, personActor } from '@tidemill/contract';
+import { ENGINE, type LessonChange, LessonDraft, LessonFault, LessonVerdict, personActor } from '@tidemill/contract';
 import type { CommandOf, CommandType } from '@tidemill/core';
 import { at, type Draw, idOf, projectId, recordOf } from './draw.ts';
 
@@ -35,6 +35,7 @@ export const lessonGenerators: { [T in LessonCommand]: (draw: Draw) => Omit<Comm
     origin: lessonOrigin(draw),
     control: { good: draw.a % 3, total: 3 },
   }),
+  'lesson.refuse': ({ b }) => ({ projectId, fault: at(LessonFault.options, b), why: 'x', by: ENGINE }),
   'lesson.confirm': (draw) => ({ ...ofLesson(draw), origin: lessonOrigin(draw) }),
   'lesson.edit': (draw) => ({ ...ofLesson(draw), change: at(LESSON_CHANGES, draw.b), by: personActor('ada') }),
   'lesson.inject': ({ mill, task, a, b }) => ({

@@ -123,6 +123,10 @@ export const lessonKind = recordKind(Lesson, (lesson) => ({
   dueAt: null,
 }));
 
+/** What is wrong with a lesson. */
+export const LessonFault = z.enum(['secret', 'weakens', 'instructs', 'graded', 'broad', 'generic']);
+export type LessonFault = z.infer<typeof LessonFault>;
+
 /** A project's counters of lessons. */
 export const KnowledgeBase = z.object({
   noun: z.literal('knowledge'),
@@ -133,6 +137,8 @@ export const KnowledgeBase = z.object({
   runs: Tally,
   /** When agents recorded the newest lessons, for the limit per day. */
   recorded: z.array(z.number()),
+  /** The newest ones of agents that were refused. */
+  refused: z.array(z.object({ at: z.number(), fault: z.string() })).default([]),
 });
 export type KnowledgeBase = z.infer<typeof KnowledgeBase>;
 

@@ -101,6 +101,12 @@ export const REACTORS = {
     on: ['run.finished', 'merge.landed', 'task.moved'],
     does: 'Counts how runs ended that were given lessons',
   },
+  memory: {
+    role: 'engine',
+    on: ['lesson.recorded', 'lesson.confirmed', 'lesson.contradicted', 'lesson.refused', 'question.answered'],
+    clock: 'every hour',
+    does: 'Asks about what was learned, sums up each week, and tells when learning goes wrong',
+  },
   occasions: {
     role: 'engine',
     on: ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'],

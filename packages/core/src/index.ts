@@ -49,7 +49,7 @@ export {
   uncertainLessons,
   withinBudget,
 } from './lesson/choose.ts';
-export { isUnfit } from './lesson/problem.ts';
+export { isUnfit, problemOfLesson } from './lesson/problem.ts';
 export { baseRateOf, boundsOf, ratedRuns } from './lesson/rate.ts';
 export { alikeLessons, twinOf } from './lesson/similar.ts';
 export { SUPERSEDING, SupersededEvents } from './log/superseded.ts';

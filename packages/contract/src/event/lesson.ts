@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
-import { LessonDraft, LessonOrigin, LessonProof, LessonStage, LessonVerdict, Tally } from '../lesson.ts';
+import { LessonDraft, LessonFault, LessonOrigin, LessonProof, LessonStage, LessonVerdict, Tally } from '../lesson.ts';
 import { counted, event, mill, ofTask, said, spaced } from './event.ts';
 
 const stale = ['lessons', 'lesson', 'memory'] as const;
@@ -47,6 +47,12 @@ export const lessonEvents = [
     'lesson.contradicted',
     { ...ofLesson, text: z.string(), by: Actor },
     { stale, says: ({ number, text, by }) => said(by, `contradicted lesson L${number}: ${text}`) },
+  ),
+  /** Without its text: it may be harmful, or a secret. */
+  event(
+    'lesson.refused',
+    { fault: LessonFault, why: z.string(), by: Actor },
+    { stale, says: ({ why, by }) => said(by, `wanted to record a lesson; refused: ${why}`) },
   ),
   event(
     'lesson.edited',

@@ -3,6 +3,7 @@ import {
   knowledgeId,
   type LessonChange,
   type LessonDraft,
+  type LessonFault,
   type LessonOrigin,
   type LessonProof,
   type LessonStage,
@@ -12,6 +13,7 @@ import {
 } from '@tidemill/contract';
 import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
+import { accept } from '../refusal.ts';
 import { advanceLesson, demoteLesson, editLesson, promoteLesson, restoreLesson, retireLesson } from './lesson.ts';
 import { confirmLesson, recordLesson } from './record.ts';
 import { injectLessons, settleLessons } from './use.ts';
@@ -19,6 +21,8 @@ import { injectLessons, settleLessons } from './use.ts';
 export interface LessonCommands {
   /** Records it, or confirms, supersedes or refuses what is alike. `control`: runs that it fits, from before. */
   'lesson.record': { lessonId: string; draft: LessonDraft; origin: LessonOrigin; control: Tally };
+  /** Notes that a lesson of an agent was refused. */
+  'lesson.refuse': { fault: LessonFault; why: string; by: Actor };
   'lesson.confirm': { lessonId: string; origin: LessonOrigin };
   'lesson.edit': { lessonId: string; change: LessonChange; by: Actor };
   'lesson.inject': { runId: string; taskId: string; files: string[]; lessonIds: string[]; heldBackIds: string[] };
@@ -49,6 +53,10 @@ export const lessonCommands: CommandParts<keyof LessonCommands> = {
       look('openRecords', projectId, 'lesson'),
     ],
     decide: recordLesson,
+  },
+  'lesson.refuse': {
+    scope: ({ projectId }) => [look('record', knowledgeId(projectId))],
+    decide: (_slice, { fault, why, by }) => accept({ type: 'lesson.refused', fault, why, by }),
   },
   'lesson.confirm': { scope: one, decide: confirmLesson },
   'lesson.edit': { scope: one, decide: editLesson },

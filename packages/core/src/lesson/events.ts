@@ -50,6 +50,10 @@ export const lessonEvents = {
   },
   'lesson.contradicted': (slice, { lessonId }) =>
     changeLesson(slice, lessonId, ({ contradicted }) => ({ contradicted: contradicted + 1 })),
+  'lesson.refused': (slice, { fault }, happened) =>
+    changeBase(slice, happened, ({ refused }) => ({
+      refused: [...refused, { at: happened.at, fault }].slice(-MOST_PER_DAY),
+    })),
   'lesson.edited': (slice, { lessonId, draft, version, beginsAgain }) =>
     changeLesson(slice, lessonId, (lesson) => ({
       ...draftOf(draft),
@@ -128,6 +132,7 @@ function changeBase(
     nextLesson: 1,
     runs: { good: 0, total: 0 },
     recorded: [],
+    refused: [],
   };
   slice.records.put({ ...known, ...change(known) });
 }

@@ -1,4 +1,4 @@
-import { type Actor, type LessonDraft, withoutSecrets } from '@tidemill/contract';
+import { type Actor, type LessonDraft, type LessonFault, withoutSecrets } from '@tidemill/contract';
 import { wordsOf } from '../similarity/words.ts';
 
 const CHECKS =
@@ -59,31 +59,45 @@ const EVERYTHING = /^(?:\.?\/?|\*+|(?:\*\*\/)+\*?|\*\.\*|(?:\*\*\/)*\*\.\*|\.\/\
 
 export const matchesEverything = (pattern: string) => EVERYTHING.test(pattern.trim());
 
+export interface LessonProblem {
+  fault: LessonFault;
+  message: string;
+  hint: string;
+}
+
 /** What is wrong with a lesson, in words for whoever wrote it; null when nothing is. */
-export function problemOfLesson(draft: LessonDraft, by: Actor): { message: string; hint: string } | null {
+export function problemOfLesson(draft: LessonDraft, by: Actor): LessonProblem | null {
   const text = [draft.text, draft.why, ...draft.topics].join('\n');
   if (withoutSecrets(text) !== text)
-    return { message: 'the lesson contains what looks like a secret', hint: 'Leave keys, tokens and passwords out.' };
+    return {
+      fault: 'secret',
+      message: 'the lesson contains what looks like a secret',
+      hint: 'Leave keys, tokens and passwords out.',
+    };
   const weak = weakening(text);
   if (weak !== null)
     return {
+      fault: 'weakens',
       message: `the lesson says that a check may be left out: "${weak}"`,
       hint: 'Gates run whatever a lesson says. Say how to pass them; only a person changes them, in .tidemill/config.yaml.',
     };
   const instruction = firstOf(INSTRUCTING, text);
   if (instruction !== null)
     return {
+      fault: 'instructs',
       message: `the lesson gives instructions to agents instead of saying something about the code: "${instruction}"`,
       hint: 'Describe what goes wrong in which files, and how to do it right.',
     };
   if (SELF_SCORING.test(text))
     return {
+      fault: 'graded',
       message: 'the lesson grades itself or its author',
       hint: 'Tidemill measures whether it helps. Leave scores and confidences out.',
     };
   const broad = draft.filePatterns.find(matchesEverything);
   if (broad !== undefined)
     return {
+      fault: 'broad',
       message: `the file pattern ${broad} matches everything`,
       hint: 'Name the files it is about, such as src/api/** or *.sql; leave the patterns out if it is about no files.',
     };
@@ -95,14 +109,16 @@ export const isUnfit = (text: string): boolean =>
   withoutSecrets(text) !== text || weakening(text) !== null || firstOf(INSTRUCTING, text) !== null;
 
 /** A person may say something general. An agent must have seen it somewhere. */
-function problemOfAgentsLesson({ text, filePatterns, topics }: LessonDraft): { message: string; hint: string } | null {
+function problemOfAgentsLesson({ text, filePatterns, topics }: LessonDraft): LessonProblem | null {
   if (GENERIC.test(text.trim()) || new Set(wordsOf(text)).size < LEAST_WORDS)
     return {
+      fault: 'generic',
       message: 'the lesson is too general to be of use',
       hint: 'Name the function, file, command or value that it is about, and what happens.',
     };
   if (filePatterns.length === 0 && topics.length === 0)
     return {
+      fault: 'broad',
       message: 'the lesson fits every task',
       hint: 'Say which files (filePatterns) or topics it is about.',
     };

@@ -19,6 +19,7 @@ import { LandingWatch } from './reactors/landing-watch.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
 import { LessonUses } from './reactors/lessons.ts';
 import { LoopReactor } from './reactors/loop.ts';
+import { MemoryWatch } from './reactors/memory.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { PromotionWatch } from './reactors/promotions.ts';
@@ -130,6 +131,7 @@ export class Engine {
       new Router(deps),
       new QuestionTimes(deps),
       new LessonUses(deps),
+      new MemoryWatch(deps),
       ...(deps.catalogue ? [new Occasions(deps), new IdeaQuestions(deps)] : []),
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),

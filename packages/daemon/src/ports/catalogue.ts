@@ -54,6 +54,12 @@ export interface TriggerFacts {
   idea_complexity_high: { title: string; complexity: number };
   /** The agent wants facts from outside. */
   before_research: { title: string; areas: string };
+  /** A lesson was seen in a second task. */
+  pattern_detected: { pattern: string; count: number; where: string; confidence: number };
+  /** An agent recorded a lesson. */
+  gotcha_candidate: { gotcha: string; context: string; impact: string };
+  /** Something was learned in the last week. */
+  weekly_summary: { patterns: number; gotchas: number; total: number; top: string };
 }
 
 export type Trigger = keyof TriggerFacts;

@@ -22,6 +22,9 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   phase_complete: ['title', 'phase', 'settled'],
   idea_complexity_high: ['title', 'complexity'],
   before_research: ['title', 'areas'],
+  pattern_detected: ['pattern', 'count', 'where', 'confidence'],
+  gotcha_candidate: ['gotcha', 'context', 'impact'],
+  weekly_summary: ['patterns', 'gotchas', 'total', 'top'],
 };
 
 /** Triggers of parts of Tidemill that do not exist yet: nothing raises them. */
@@ -33,10 +36,7 @@ const PLANNED = [
   'usability_concern',
   'accessibility_violation',
   'ux_testing_complete',
-  'pattern_detected',
-  'gotcha_candidate',
   'claude_md_promotion',
-  'weekly_summary',
 ];
 
 export const TRIGGER_NAMES = [...Object.keys(WIRED), ...PLANNED];

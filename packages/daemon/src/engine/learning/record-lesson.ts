@@ -1,5 +1,5 @@
-import type { Lesson, LessonDraft, LessonOrigin, Project, Refusal, Tally } from '@tidemill/contract';
-import { alikeLessons, fitsLesson, twinOf } from '@tidemill/core';
+import type { Lesson, LessonDraft, LessonFault, LessonOrigin, Project, Refusal, Tally } from '@tidemill/contract';
+import { alikeLessons, fitsLesson, problemOfLesson, twinOf } from '@tidemill/core';
 import type { Ids, Store } from '../../ports.ts';
 
 export interface LessonSources {
@@ -20,6 +20,16 @@ export type RecordedLesson =
   | { kind: 'contradicted'; lesson: Lesson }
   | { kind: 'refused'; refusal: Refusal };
 
+/** For the log: without the words of the lesson. */
+const WHY_REFUSED: Record<LessonFault, string> = {
+  secret: 'it contains what looks like a secret',
+  weakens: 'it says that a check may be left out',
+  instructs: 'it gives instructions to agents',
+  graded: 'it grades itself',
+  broad: 'it fits everything',
+  generic: 'it is too general',
+};
+
 /** As many runs as are compared with a new lesson. */
 const COMPARED_RUNS = 500;
 
@@ -37,6 +47,12 @@ export async function recordLesson(
   if (origin.by.kind === 'agent' || origin.by.kind === 'engine') {
     const retired = await retiredTwin(store, projectId, draft);
     if (retired) return { kind: 'refused', refusal: retiredRefusal(retired) };
+    const problem = problemOfLesson(draft, origin.by);
+    if (problem) {
+      const { fault, message, hint } = problem;
+      await store.execute({ type: 'lesson.refuse', projectId, fault, why: WHY_REFUSED[fault], by: origin.by });
+      return { kind: 'refused', refusal: { code: 'bad_input', message, hint } };
+    }
   }
   const control = await controlFor(store, projectId, draft);
   const reply = await store.execute({ type: 'lesson.record', projectId, lessonId, draft, origin, control });

@@ -1,7 +1,7 @@
 import { type EventBody, isActiveLesson, type Lesson, lessonName, type MemorySummary } from '@tidemill/contract';
 import type { Store } from '../../ports.ts';
 
-const WEEK_MS = 7 * 24 * 3_600_000;
+export const WEEK_MS = 7 * 24 * 3_600_000;
 const UNUSED_MS = 90 * 24 * 3_600_000;
 const PAGE = 500;
 const FOLLOWED = [
@@ -10,6 +10,10 @@ const FOLLOWED = [
   'lesson.retired',
   'lesson.promoted',
 ] satisfies EventBody['type'][];
+
+/** Not handed out for 90 days. */
+export const isUnused = ({ lastUsedAt, createdAt }: Pick<Lesson, 'lastUsedAt' | 'createdAt'>, now: number): boolean =>
+  now - (lastUsedAt ?? createdAt) > UNUSED_MS;
 
 /** What was learned in the week before `to`. */
 export async function summarise(
@@ -44,7 +48,7 @@ export async function summarise(
       helped: uses.filter(({ verdict }) => verdict === 'helped').length,
       hurt: uses.filter(({ verdict }) => verdict === 'hurt').length,
     },
-    unused: active.filter(({ lastUsedAt, createdAt }) => to - (lastUsedAt ?? createdAt) > UNUSED_MS).length,
+    unused: active.filter((lesson) => isUnused(lesson, to)).length,
     top: topOf(active),
   };
 }

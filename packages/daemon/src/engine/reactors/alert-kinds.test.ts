@@ -9,6 +9,7 @@ const conditions = 'packages/daemon/src/engine/reactors/conditions.test.ts';
 const merging = 'packages/daemon/src/engine/merge/merge-stage.test.ts';
 const remotes = 'packages/daemon/src/engine/merge/shared-remote.test.ts';
 const spending = 'packages/daemon/src/engine/reactors/spending.test.ts';
+const memory = 'packages/daemon/src/engine/reactors/memory.test.ts';
 const loop = 'packages/daemon/src/engine/reactors/loop.test.ts';
 const guards = 'packages/daemon/src/engine/reactors/guard-watch.test.ts';
 const money = 'raises alerts, stops at the limit within one request, and resumes at midnight';
@@ -41,6 +42,10 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   loop_exhausted: [loop, 'has one alert when all categories rest, stays idle, and goes on after the rest'],
   loop_paused: [loop, 'it pauses with an alert when too many runs fail, and goes on when it is switched on'],
   loop_stalled: [loop, 'a stall of an hour is told with what waits for what, and is over with the next step'],
+  memory_generic: [memory, 'tells that agents record what is too general, or grade themselves'],
+  memory_graded: [memory, 'tells that agents record what is too general, or grade themselves'],
+  memory_oscillates: [memory, 'tells that a lesson is disputed'],
+  memory_unused: [memory, 'tells that lessons are stored and not used'],
   no_transition: ['packages/core/src/pipeline/end-stage.test.ts', '%s %s: %s → %s'],
   push_failed: [remotes, 'that is down holds nothing up'],
   push_refused: [remotes, 'that refuses the push lands nothing'],

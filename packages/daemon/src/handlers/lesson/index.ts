@@ -15,7 +15,7 @@ import type { Handlers, Signed } from '../handler.ts';
 import { lessonOf } from './find.ts';
 import { promote } from './promote.ts';
 import { showSummary } from './summary.ts';
-import { detailOf, isUnused, runsOf, viewOf } from './view.ts';
+import { detailOf, isIdle, runsOf, viewOf } from './view.ts';
 
 export const lessonHandlers: Handlers<'memory'> = {
   lessons: listLessons,
@@ -41,7 +41,7 @@ async function listLessons(services: Services, input: RouteRequest<'lessons'>): 
     .filter((lesson) => stage === undefined || lesson.stage === stage)
     .filter((lesson) => kind === undefined || lesson.kind === kind)
     .filter((lesson) => parts.every((part) => textOf(lesson).includes(part)))
-    .filter((lesson) => !unused || isUnused(lesson, clock.now()))
+    .filter((lesson) => !unused || isIdle(lesson, clock.now()))
     .sort((a, b) => b.confidence - a.confidence || b.number - a.number)
     .slice(0, limit)
     .map((lesson) => viewOf(lesson, runs, clock.now()));

@@ -9,15 +9,14 @@ import {
   type Tally,
 } from '@tidemill/contract';
 import { baseRateOf, boundsOf, ratedRuns } from '@tidemill/core';
+import { isUnused } from '../../engine/learning/summary.ts';
 import type { Store } from '../../ports.ts';
 import type { Services } from '../context.ts';
 
-const UNUSED_MS = 90 * 24 * 3_600_000;
 const MOST_USES = 50;
 
-/** Not handed out for 90 days. */
-export const isUnused = (lesson: Lesson, now: number): boolean =>
-  isActiveLesson(lesson) && now - (lesson.lastUsedAt ?? lesson.createdAt) > UNUSED_MS;
+/** In use, and not handed out for 90 days. */
+export const isIdle = (lesson: Lesson, now: number): boolean => isActiveLesson(lesson) && isUnused(lesson, now);
 
 /** The measured runs of a project. */
 export async function runsOf(store: Store, projectId: string): Promise<Tally> {
@@ -31,7 +30,7 @@ export function viewOf({ noun: _noun, ...lesson }: Lesson, runs: Tally, now: num
     ...lesson,
     rate: rated.total === 0 ? null : { share: rated.good / rated.total, ...boundsOf(rated) },
     baseRate: baseRateOf(lesson, runs),
-    isUnused: isUnused(whole, now),
+    isUnused: isIdle(whole, now),
     state: stateOf(whole, now),
   };
 }
@@ -42,7 +41,7 @@ function stateOf(lesson: Lesson, now: number): string {
   if (supersededBy !== null) return 'superseded by another one';
   if (confidence < LEAST_CONFIDENCE) return 'not given to runs: its confidence is below 0.6';
   if (promoted) return `in ${promoted.file}`;
-  if (isUnused(lesson, now)) return 'not used for 90 days';
+  if (isIdle(lesson, now)) return 'not used for 90 days';
   return {
     experiment: 'an experiment: given to most runs that it fits, and measured',
     validated: 'given to runs that it fits; no replay has proven it',
