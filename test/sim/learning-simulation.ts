@@ -3,6 +3,7 @@ import {
   type Actor,
   AUTONOMY_PRESETS,
   ENGINE,
+  LearningConfig,
   type Lesson,
   type LessonUse,
   LoopConfig,
@@ -42,7 +43,12 @@ const rulesFor = (isLearning: boolean): ProjectRules => ({
   hilConfig: AUTONOMY_PRESETS.full,
   budget: { dailyUsd: 100, monthlyUsd: 3000, timeZone: 'UTC' },
   loop: LoopConfig.parse({}),
-  learning: { enabled: isLearning, experiments: true },
+  // The teacher of this world takes the place of reflection.
+  learning: LearningConfig.parse({
+    enabled: isLearning,
+    reflection: { enabled: false },
+    promotion: { enabled: false },
+  }),
 });
 
 export interface LearningReport {
