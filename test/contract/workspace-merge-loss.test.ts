@@ -52,7 +52,7 @@ async function importHistory({ root }: Bed, cases: MergeCase[]): Promise<void> {
   expect(said).toBe('');
 }
 
-test('of 200 resolved conflicts every bad one is found, and no good one is vetoed', { timeout: 120_000 }, async () => {
+test('of 200 resolved conflicts every bad one is found, and no good one is vetoed', { timeout: 300_000 }, async () => {
   const cases = mergeCases(200, 11);
   const bed = await makeBed();
   try {
