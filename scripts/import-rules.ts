@@ -37,6 +37,8 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   knowledge: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards', 'config'],
+  /** Entries in the configuration of MCP clients. */
+  clients: [...ANY_PACKAGE, ...GROUND, 'hooks'],
   engine: [...ANY_PACKAGE, 'ports'],
   /** What a command does, the same for all interfaces. */
   handlers: [...ANY_PACKAGE, ...GROUND, 'config', 'engine', 'metrics'],
@@ -58,6 +60,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
     'questions',
     'specs',
     'mcp',
+    'clients',
   ],
   demo: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** Assembles the running program from the parts. */

@@ -5,7 +5,7 @@ export type Era = 'legacy' | 'modern';
 const MODERN = '2026-07-28';
 
 /** A client of the Model Context Protocol, of the revision of 2025 or of 2026. */
-function mcpClient(era: Era, capabilities: ClientOptions['capabilities'] = {}): Client {
+export function mcpClient(era: Era, capabilities: ClientOptions['capabilities'] = {}): Client {
   return new Client(
     { name: 'test-client', version: '1' },
     { capabilities, versionNegotiation: { mode: era === 'legacy' ? 'legacy' : { pin: MODERN } } },

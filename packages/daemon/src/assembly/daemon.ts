@@ -8,6 +8,7 @@ import type { Services } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { type BindOptions, checkBind, checkKeys } from '../http/bind.ts';
 import { type HttpServer, startHttp } from '../http/server.ts';
+import type { RunAccess } from '../ports.ts';
 import { killLeaked } from '../process/leaks.ts';
 import { pageLink, readDaemonFile, removeDaemonFile, writeDaemonFile } from './daemon-file.ts';
 import { createServices, createShared, type Shared } from './handler-context.ts';
@@ -36,6 +37,8 @@ export class Daemon {
   readonly info: DaemonInfo;
   readonly link: string;
   readonly api: Api;
+  /** How the agents of its runs reach it. */
+  readonly runAccess: RunAccess;
   /** Settles when the daemon has stopped, for any reason. */
   readonly stopped: Promise<void>;
   readonly #folder: DataFolder;
@@ -118,6 +121,7 @@ export class Daemon {
     this.#opened = opened;
     this.#http = parts.http;
     this.#mcp = parts.mcp;
+    this.runAccess = runAccess;
     this.info = info;
     this.link = pageLink({ ...info, token: parts.token });
     const onNote = (text: string, error?: unknown) => this.#note(text, error);

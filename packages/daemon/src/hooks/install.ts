@@ -1,7 +1,7 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { createGuards } from '../guards/guards.ts';
+import { ownProgram } from '../process/own-program.ts';
 import { gateCommands } from './gate-commands.ts';
 import { type HookCommands, installHook, uninstallHook } from './settings.ts';
 
@@ -43,30 +43,13 @@ export function uninstallHooks({ root, dataDir }: HooksOptions): { files: string
 
 /**
  * Claude Code runs the tool after any failure of a hook except exit code 2, even if the program is missing: hence the
- * `exit 2`. A session starts and ends also when the program fails: hence the `exit 0`. A program that is only on the PATH of this shell, or of a package's scripts, is named by its full path.
+ * `exit 2`. A session starts and ends also when the program fails: hence the `exit 0`.
  */
 function hookCommands(env: NodeJS.ProcessEnv): HookCommands {
-  const folders = (env.PATH ?? '')
-    .split(delimiter)
-    .filter((folder) => folder !== '' && !/node_modules\/\.bin\/?$/.test(folder));
-  if (folders.some((folder) => isProgram(join(folder, 'tidemill'))))
-    return { guard: 'tidemill guard || exit 2', session: 'tidemill guard || exit 0' };
-  const program = `${quoted(process.execPath)} ${quoted(join(import.meta.dirname, ...LAUNCHER))} guard`;
+  const { command, args } = ownProgram(env);
+  if (args.length === 0) return { guard: 'tidemill guard || exit 2', session: 'tidemill guard || exit 0' };
+  const program = `${[command, ...args].map(quoted).join(' ')} guard`;
   return { guard: `${program} || exit 2 # tidemill guard`, session: `${program} || exit 0 # tidemill guard` };
 }
 
-/** Seen from src/hooks in a checkout and from dist in a package. */
-const LAUNCHER = import.meta.filename.endsWith('.js')
-  ? ['..', 'bin', 'tidemill.mjs']
-  : ['..', '..', 'bin', 'tidemill.mjs'];
-
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false; // missing, or not executable
-  }
-}

@@ -1,21 +1,11 @@
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { type JSONPath, type Node, type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
 import { z } from 'zod';
 import { containerAt, withEntry, withoutEntry } from './json-text.ts';
+import { realPath, replaceFile, textOf } from './text-file.ts';
 
 /** The parts of Claude Code's settings that are used here; all others stay unchanged. */
 const Groups = z
@@ -145,37 +135,6 @@ function parsed(text: string, file: string): z.output<typeof Settings> {
   throw refuse(
     result.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`).join('; '),
   );
-}
-
-function textOf(file: string): string | null {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new AppError('bad_config', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Make the file readable, or remove it.',
-      cause,
-    });
-  }
-}
-
-const realPath = (file: string) => (existsSync(file) ? realpathSync(file) : file);
-
-/** Writes atomically, through a temporary file in the same folder. Keeps a link and the file's mode. */
-function replaceFile(file: string, text: string, mode: number): void {
-  const target = realPath(file);
-  mkdirSync(dirname(target), { recursive: true });
-  const temporary = `${target}.${process.pid}.tmp`;
-  try {
-    writeFileSync(temporary, text, { mode: statSync(target, { throwIfNoEntry: false })?.mode ?? mode, flag: 'wx' });
-    renameSync(temporary, target);
-  } catch (cause) {
-    rmSync(temporary, { force: true });
-    throw new AppError('bad_config', `${file} could not be written: ${(cause as Error).message}`, {
-      hint: 'Nothing was changed. Make the folder writable.',
-      cause,
-    });
-  }
 }
 
 const receiptFile = (file: string, dataDir: string) =>
