@@ -29,6 +29,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   health: () => import('./health.ts'),
   specs: () => import('./specs.ts'),
   traces: () => import('./traces.ts'),
+  replay: () => import('./replay.ts'),
   vendors: () => import('./vendors.ts'),
   loop: () => import('./loop.ts'),
   simulator: () => import('./simulator.ts'),
