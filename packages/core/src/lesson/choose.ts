@@ -44,15 +44,16 @@ function mentions(text: string, topics: readonly string[]): boolean {
 
 /** Of the runs that an experiment fits, one in this many does not get it: they show what happens without it. */
 const HELD_BACK = 4;
-/** The same for one that did not do well so far. */
-const HELD_BACK_OFTEN = 2;
-const FIRST_RUNS = 2;
+/** The first two runs get it. One that did not do well is held back half of the time, one that never helped three times in four. */
+const FEW_RUNS = 2;
+const SOME_RUNS = 3;
 
 /** Whether a run does not get a lesson that fits it. `draw` is a random number of the run and the lesson. */
 export function isHeldBack({ stage, helped, hurt }: Lesson, draw: number): boolean {
   if (stage !== 'experiment') return false;
-  const isDoubtful = helped + hurt >= FIRST_RUNS && helped < hurt;
-  return draw % (isDoubtful ? HELD_BACK_OFTEN : HELD_BACK) === 0;
+  if (helped + hurt < FEW_RUNS) return false;
+  if (helped === 0 && hurt >= SOME_RUNS) return draw % HELD_BACK !== 0;
+  return draw % (helped < hurt ? HELD_BACK / 2 : HELD_BACK) === 0;
 }
 
 /** Those that are about the work and that runs do not get, because they are too uncertain. */

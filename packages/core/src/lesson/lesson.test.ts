@@ -109,7 +109,7 @@ describe('the life of a lesson', () => {
     mill.must({ ...command({}), control: { good: 0, total: 20 } });
     for (let run = 0; run < 20; run += 1) use('helped', []);
     for (let run = 0; run < 3; run += 1) use(run < 1 ? 'hurt' : 'helped');
-    expect(lesson()).toMatchObject({ stage: 'experiment', confidence: 0.95 });
+    expect(lesson()).toMatchObject({ stage: 'validated', confidence: 0.95 });
     use('hurt', [], ['lesson_1']);
     expect(lesson().control).toEqual({ good: 0, total: 21 });
   });

@@ -81,7 +81,12 @@ function judge(lesson: Lesson, runs: Tally, isGood: boolean): { confidence: numb
   // A replay has shown a gain, so the figures must show twice that it is gone.
   if (isKnown && high < base && lesson.stage !== 'production')
     return { confidence, events: [{ type: 'lesson.retired', ...ofLesson(lesson), why: figures, by: ENGINE }] };
-  if (isGood) return { confidence: isKnown && low > base ? Math.max(confidence, PREVENTED) : confidence, events: [] };
+  if (isGood && isKnown && low > base) {
+    const on = { type: 'lesson.advanced', from: lesson.stage, to: 'validated', proof: null, by: ENGINE } as const;
+    const events: EventBody[] = lesson.stage === 'experiment' ? [{ ...on, ...ofLesson(lesson), why: figures }] : [];
+    return { confidence: Math.max(confidence, PREVENTED), events };
+  }
+  if (isGood) return { confidence, events: [] };
   const isBelow = boundsOf(rated, LIKELY).high < base;
   const lowered = isBelow ? Math.max(LEAST, Math.round((confidence - STEP) * 100) / 100) : confidence;
   const hasFallen = lesson.stage !== 'experiment' && isKnown && isBelow;
