@@ -27,7 +27,11 @@ export const GUARD_GENERATORS: { [T in GuardCommand]: (draw: Draw) => Omit<Comma
     ...{ name: `g${draw.a % 4}`, yaml: yaml(draw.a), key: `k${draw.a % 4}`, rule: `r${draw.b % 3}`, why: 'again' },
     ...{ traceIds: [], test: tested(draw), by: who(draw.b) },
   }),
-  'guardProposal.observe': (draw) => ({ ...about(draw), by: who(draw.b) }),
+  'guardProposal.observe': (draw) => ({
+    ...about(draw),
+    from: draw.b % 2 ? 'proposed' : 'enforced',
+    by: who(draw.b),
+  }),
   'guardProposal.edit': (draw) => ({
     ...about(draw),
     ...{ name: `g${draw.b % 9 ? draw.a % 4 : 9}`, yaml: yaml(draw.b), rule: 'r9', test: tested(draw), by: who(draw.b) },

@@ -28,7 +28,8 @@ export interface GuardProposalCommands {
     test: GuardTest;
     by: Actor;
   };
-  'guardProposal.observe': OfProposal & { by: Actor };
+  /** `from`: the status that was seen. If it has another one by now, nothing changes. */
+  'guardProposal.observe': OfProposal & { from: 'proposed' | 'enforced'; by: Actor };
   'guardProposal.edit': OfProposal & { name: string; yaml: string; rule: string; test: GuardTest; by: Actor };
   'guardProposal.enforce': OfProposal & { test: GuardTest; by: Actor };
   'guardProposal.refuse': OfProposal & { why: string; by: Actor };

@@ -137,7 +137,9 @@ export async function keepGuardFile({ guards }: Pick<GuardTools, 'guards'>, prop
 export async function startObserving(tools: GuardTools, proposalId: string, by: Actor): Promise<void> {
   const proposal = await again(tools, proposalId);
   if (proposal.status === 'proposed') await tools.guards.write(proposal.name, guardFileText(proposal, 'observe'));
-  unwrap(await tools.store.execute({ type: 'guardProposal.observe', projectId: proposal.projectId, proposalId, by }));
+  const from = proposal.status === 'enforced' ? 'enforced' : 'proposed';
+  const about = { projectId: proposal.projectId, proposalId };
+  unwrap(await tools.store.execute({ type: 'guardProposal.observe', ...about, from, by }));
   await keepGuardFile(tools, await again(tools, proposalId));
 }
 

@@ -23,6 +23,7 @@ export class GuardWatch implements RoutedReactor {
   readonly atOnce = 100;
   readonly #tools: GuardTools;
   readonly #alerts: StandingAlerts;
+  #kept: ReadonlySet<string> = new Set();
 
   constructor(deps: EngineDeps, tools: GuardTools) {
     this.projectId = deps.project.id;
@@ -46,9 +47,11 @@ export class GuardWatch implements RoutedReactor {
     await this.#alerts.settle(all.flatMap(conditionsOf));
   }
 
-  /** What happened in a person's own sessions. */
+  /** What happened in a person's own sessions. Notes come again with the next ones. */
   async #keep(notes: readonly HookNote[], all: readonly GuardProposal[]): Promise<void> {
-    for (const { kind, guard, at, session, call } of notes) {
+    const before = this.#kept;
+    this.#kept = new Set(notes.map((note) => JSON.stringify(note)));
+    for (const { kind, guard, at, session, call } of notes.filter((note) => !before.has(JSON.stringify(note)))) {
       const proposal = all.find((each) => each.name === guard && isLiveGuard(each));
       if (!proposal) continue;
       const about = { projectId: this.projectId, proposalId: proposal.id };
