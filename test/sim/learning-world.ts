@@ -46,7 +46,7 @@ export const draftFor = (folder: string, text: string): LessonDraft =>
   LessonDraft.parse({ text, filePatterns: [`${folder}/**`] });
 
 /** What an agent does wrong at its first try in an area, with these lessons in its prompt. */
-export function faultIn(folder: string, prompt: string, random: Random): 'mistake' | 'harm' | 'noise' | null {
+function faultIn(folder: string, prompt: string, random: Random): 'mistake' | 'harm' | 'noise' | null {
   const isNoisy = random.chance(NOISE);
   if (PLANTED.some(({ text, isHarmful }) => isHarmful && prompt.includes(text))) return 'harm';
   const area = AREAS.find((each) => each.folder === folder);

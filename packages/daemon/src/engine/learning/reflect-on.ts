@@ -25,7 +25,7 @@ const LONGEST_PLAN = 1_200;
 const LONGEST_BODY = 600;
 
 /** Why a task is worth a reflection; null when all went as planned, or when only the environment failed. */
-export function reasonToReflect(task: Task, runs: readonly Run[], outside: readonly string[]): string | null {
+function reasonToReflect(task: Task, runs: readonly Run[], outside: readonly string[]): string | null {
   if (task.blocked && (!TELLING.includes(task.blocked.reason) || isEnvironment(task, runs))) return null;
   const sentBack = runs.reduce((sum, run) => sum + run.validationRetries, 0);
   const rejected = runs.filter(({ mode, outcome }) => mode === 'review' && outcome === 'changes_requested').length;

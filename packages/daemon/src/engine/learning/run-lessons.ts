@@ -75,7 +75,7 @@ const drawOf = ({ hash }: Pick<Sources, 'hash'>, { id }: Lesson, runId: string):
   Number.parseInt(hash(`${runId}/${id}`).slice(0, 6), 16);
 
 /** The files that a task names, in its scope, its description and its plan, and what it does to them. */
-export function questionOf(task: Task): LessonQuestion {
+function questionOf(task: Task): LessonQuestion {
   const { title, body, plan, files, feedback } = task;
   const text = `${title}\n${body}\n${plan}`;
   const named = [...text.matchAll(PATH)].map(([path]) => path).filter((path) => !/^\d|^(?:e\.g|i\.e)$/.test(path));
