@@ -26,6 +26,7 @@ import { GUARD_GENERATORS } from './guard-generators.ts';
 import { lessonGenerators } from './lesson-generators.ts';
 import type { Mill } from './mill.ts';
 import { receipt } from './mill.ts';
+import { promptChangeGenerators } from './prompt-change-generators.ts';
 import { reflectionGenerators } from './reflection-generators.ts';
 import { replayGenerators } from './replay-generators.ts';
 
@@ -451,6 +452,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   ...lessonGenerators,
   ...replayGenerators,
   ...reflectionGenerators,
+  ...promptChangeGenerators,
   ...GUARD_GENERATORS,
   'budget.limit': ({ a }) => ({
     projectId,

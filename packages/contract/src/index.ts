@@ -35,6 +35,7 @@ export * from './pipeline.ts';
 export * from './plain-text.ts';
 export * from './progress.ts';
 export * from './project.ts';
+export * from './prompt-change.ts';
 export * from './proposal.ts';
 export * from './question.ts';
 export * from './reactor.ts';

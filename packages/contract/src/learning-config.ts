@@ -14,4 +14,6 @@ export const PromotionConfig = z.strictObject({
   budgetUsdPerDay: z.number().positive().default(5),
   /** How often each task is done in each variant. */
   repeats: z.number().int().min(1).max(5).default(1),
+  /** Whether a proposed prompt is applied without a person when its replay shows a gain. */
+  applyPrompts: z.boolean().default(false),
 });

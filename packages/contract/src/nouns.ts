@@ -16,6 +16,7 @@ import { lessonEvents } from './event/lesson.ts';
 import { loopEvents } from './event/loop.ts';
 import { mergeEvents } from './event/merge.ts';
 import { projectEvents } from './event/project.ts';
+import { promptChangeEvents } from './event/prompt-change.ts';
 import { questionEvents } from './event/question.ts';
 import { reflectionEvents } from './event/reflection.ts';
 import { replayEvents } from './event/replay.ts';
@@ -31,6 +32,7 @@ import { ideaKind, messageKind } from './idea.ts';
 import { jobKind } from './job.ts';
 import { knowledgeKind, lessonKind, lessonUseKind } from './lesson.ts';
 import { loopKind } from './loop.ts';
+import { promptChangeKind } from './prompt-change.ts';
 import { proposalKind } from './proposal.ts';
 import { preferenceKind, questionKind } from './question.ts';
 import { reflectionKind } from './reflection.ts';
@@ -45,6 +47,7 @@ import { lessonRoutes } from './routes/lesson.ts';
 import { loopRoutes } from './routes/loop.ts';
 import { peopleRoutes } from './routes/people.ts';
 import { projectRoutes } from './routes/project.ts';
+import { promptChangeRoutes } from './routes/prompt-change.ts';
 import { reflectionRoutes } from './routes/reflection.ts';
 import { replayRoutes } from './routes/replay.ts';
 import { specRoutes } from './routes/spec.ts';
@@ -77,6 +80,7 @@ export const EVENTS = [
   ...traceEvents,
   ...replayEvents,
   ...reflectionEvents,
+  ...promptChangeEvents,
   ...guardProposalEvents,
 ] as const;
 
@@ -105,6 +109,7 @@ export const RECORD_KINDS = [
   replayKind,
   replayRunKind,
   reflectionKind,
+  promptChangeKind,
   guardProposalKind,
 ] as const;
 
@@ -124,5 +129,6 @@ export const ROUTES = {
   traces: traceRoutes,
   replays: replayRoutes,
   reflections: reflectionRoutes,
+  promptChanges: promptChangeRoutes,
   guards: guardProposalRoutes,
 };

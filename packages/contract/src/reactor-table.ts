@@ -245,6 +245,12 @@ export const REACTORS = {
     clock: 'every hour',
     does: 'Tries lessons on recorded tasks, if promotion is on; decides by the figures; takes back what stopped paying',
   },
+  'prompt-changes': {
+    role: 'learner',
+    on: ['replay.ended'],
+    clock: 'every 10 minutes',
+    does: 'Says what a replay showed about a proposed prompt; rolls an applied one back when its figures fall',
+  },
   replays: {
     role: 'engine',
     on: ['replay.started', 'replay.measured', 'replay.stopping'],

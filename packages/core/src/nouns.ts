@@ -32,6 +32,8 @@ import { mergeEvents } from './merge/events.ts';
 import type { CommandParts, Reduction, Reductions } from './noun.ts';
 import { type ProjectCommands, projectCommands } from './project/commands.ts';
 import { projectEvents } from './project/events.ts';
+import { type PromptChangeCommands, promptChangeCommands } from './prompt-change/commands.ts';
+import { promptChangeEvents } from './prompt-change/events.ts';
 import { type ProposalCommands, proposalCommands } from './proposal/commands.ts';
 import { proposalEvents } from './proposal/events.ts';
 import { type QuestionCommands, questionCommands } from './question/commands.ts';
@@ -77,6 +79,7 @@ export interface Commands
     TraceCommands,
     ReplayCommands,
     ReflectionCommands,
+    PromptChangeCommands,
     GuardProposalCommands,
     BudgetCommands {}
 
@@ -106,6 +109,7 @@ export const commands: CommandParts<CommandType> = {
   ...traceCommands,
   ...replayCommands,
   ...reflectionCommands,
+  ...promptChangeCommands,
   ...guardProposalCommands,
 };
 
@@ -135,6 +139,7 @@ const followers = [
   traceEvents,
   replayEvents,
   reflectionEvents,
+  promptChangeEvents,
   guardProposalEvents,
 ] as const satisfies readonly Reductions[];
 

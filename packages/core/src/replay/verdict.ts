@@ -1,4 +1,4 @@
-import type { LessonProof, Replay } from '@tidemill/contract';
+import type { LessonProof, PromptTrial, Replay } from '@tidemill/contract';
 import { signTest } from './figures.ts';
 
 /** With fewer tasks even a lesson that helps on all of them may be chance. */
@@ -41,6 +41,17 @@ export function trialOf({ id, report, spentUsd }: Pick<Replay, 'id' | 'report' |
   if (costRatio !== null && costRatio > MOST_COST)
     return say('unclear', `${figures}, but at ${costRatio.toFixed(1)} times the cost`);
   return say('gain', `${figures} (p = ${p.toFixed(3)}), the placebo gained ${percent(placebo.gain.value)} points`);
+}
+
+/** The variants of a prompt's replay are: the one in use, and the new one. */
+export function promptTrialOf({ report }: Pick<Replay, 'report'>): PromptTrial {
+  const [tried] = report?.pairs ?? [];
+  if (!tried?.gain) return { verdict: 'unclear', why: 'its runs did not count' };
+  const { gain, pairs, better, worse, p, pWorse, passedMore, passedLess } = tried;
+  const figures = `better on ${better} and worse on ${worse} of ${pairs} tasks`;
+  if (pWorse <= SURE || signTest(passedLess, passedMore) <= SURE) return { verdict: 'harm', why: figures };
+  const isSure = pairs >= LEAST_HELD_OUT && p <= SURE && gain.low > 0 && passedLess <= passedMore;
+  return { verdict: isSure ? 'gain' : 'unclear', why: `${figures} (p = ${p.toFixed(3)})` };
 }
 
 const percent = (share: number) => Math.round(share * 100);

@@ -12,7 +12,7 @@ import { atMost } from '../process/at-most.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import type { ProcessEngines } from './engines.ts';
 import { ProjectChannels } from './project-channels.ts';
-import { borrowWorkspace, improvementsOf, knowledgeOf, promptsOf } from './repositories.ts';
+import { borrowWorkspace, improvementsOf, knowledgeOf, promptFilesOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** Limit of concurrent requests that read a repository. Each starts programs, and the agents need the machine too. */
@@ -68,6 +68,7 @@ export function createServices(
           return open ? work(open) : borrowWorkspace(project, folder, clock, work);
         }),
       promptsOf,
+      promptFilesOf,
       knowledgeOf,
       improvementsOf,
       guardToolsOf: async (project) => (await import('./guard-tools.ts')).guardToolsOf(project, folder.path, onNote),

@@ -22,7 +22,7 @@ import { createSessionFiles } from '../sessions/session-files.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 import { guardToolsOf } from './guard-tools.ts';
 import { createIdeation } from './ideation.ts';
-import { improvementsOf, knowledgeOf, promptsOf } from './repositories.ts';
+import { improvementsOf, knowledgeOf, promptFilesOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 
 /** A project that this daemon works on. */
@@ -110,6 +110,7 @@ export async function createProjectEngine(
     workspace,
     conflicts: workspace,
     prompts: promptsOf(project),
+    promptFiles: promptFilesOf(project),
     knowledge: knowledgeOf(project),
     improvements: improvementsOf(project),
     learnedGuards,

@@ -7,10 +7,12 @@ import type { LentWorkspace } from '../handlers/context.ts';
 import { gotchaFile } from '../knowledge/gotcha-file.ts';
 import type { Clock, Improvements } from '../ports.ts';
 import { loadCategories } from '../prompts/categories.ts';
+import { createPromptFiles } from '../prompts/prompt-files.ts';
 import { createPrompts } from '../prompts/prompts.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
 
 export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
+export const promptFilesOf = ({ root }: Project) => createPromptFiles({ root, builtinDir: assetDir('prompts') });
 export const knowledgeOf = ({ root }: Project) => gotchaFile(root);
 
 export const improvementsOf = ({ root }: Project): Improvements => ({

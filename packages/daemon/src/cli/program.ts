@@ -22,6 +22,7 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['loop'], load: async () => (await import('./loop.ts')).addLoop },
   { words: ['memory'], load: async () => (await import('./memory.ts')).addMemory },
   { words: ['traces'], load: async () => (await import('./traces.ts')).addTraces },
+  { words: ['prompts'], load: async () => (await import('./prompts.ts')).addPrompts },
   { words: ['replay'], load: async () => (await import('./replay.ts')).addReplay },
   { words: ['conflicts'], load: async () => (await import('./conflicts.ts')).addConflicts },
   {

@@ -16,6 +16,7 @@ import type {
   OpenRunLog,
   OwnSessions,
   Preparation,
+  PromptFiles,
   Prompts,
   Reactors,
   RunAccess,
@@ -41,6 +42,8 @@ export interface EngineDeps {
   /** Without one, calls of agents are not kept. */
   calls?: CallLog;
   prompts: Prompts;
+  /** Without them, no proposed prompt is applied or rolled back. */
+  promptFiles?: PromptFiles;
   openRunLog: OpenRunLog;
   /** Without them, Tidemill proposes nothing by itself. */
   improvements?: Improvements;

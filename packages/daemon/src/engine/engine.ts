@@ -23,6 +23,7 @@ import { MemoryWatch } from './reactors/memory.ts';
 import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { PromotionWatch } from './reactors/promotions.ts';
+import { PromptWatch } from './reactors/prompt-changes.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
 import { ReflectionWatch } from './reactors/reflections.ts';
 import { ReplayWatch } from './reactors/replays.ts';
@@ -138,6 +139,7 @@ export class Engine {
       new ReplayWatch(deps),
       new ReflectionWatch(deps),
       new PromotionWatch(deps),
+      ...(deps.promptFiles ? [new PromptWatch(deps, deps.promptFiles)] : []),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(knowledge && ownSessions ? [new OwnSessionWatch(deps, knowledge, ownSessions)] : []),
       ...guardReactors(deps),

@@ -27,6 +27,7 @@ import type {
   Improvements,
   Knowledge,
   OutputFiles,
+  PromptFiles,
   Reactors,
   Store,
   Workspace,
@@ -95,6 +96,7 @@ export interface Repositories {
   /** Provides the repository's workspace while `work` runs. */
   withWorkspace<T>(project: Project, work: (workspace: LentWorkspace) => Promise<T>): Promise<T>;
   promptsOf(project: Project): CheckedPrompts;
+  promptFilesOf(project: Project): PromptFiles;
   knowledgeOf(project: Project): Knowledge;
   improvementsOf(project: Project): Improvements;
   guardToolsOf(project: Project): Promise<Pick<GuardTools, 'guards' | 'calls' | 'sessions'>>;

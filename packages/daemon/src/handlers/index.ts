@@ -12,6 +12,7 @@ import { lessonHandlers } from './lesson/index.ts';
 import { loopHandlers } from './loop/index.ts';
 import { peopleHandlers } from './people/index.ts';
 import { projectHandlers } from './project/index.ts';
+import { promptChangeHandlers } from './prompt-change/index.ts';
 import { recordHandlers } from './record/index.ts';
 import { reflectionHandlers } from './reflection/index.ts';
 import { replayHandlers } from './replay/index.ts';
@@ -32,6 +33,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...lessonHandlers,
   ...replayHandlers,
   ...reflectionHandlers,
+  ...promptChangeHandlers,
   ...guardHandlers,
   ...recordHandlers,
   ...specHandlers,

@@ -106,3 +106,10 @@ export interface CheckedPrompts extends Prompts {
   /** Throws what is wrong with a template of this mode, with its line. */
   check(mode: Mode, template: string): void;
 }
+
+/** The texts of prompts and categories, as files of the project: `.tidemill/agents/implement.md`. */
+export interface PromptFiles {
+  /** The project's own text, or the built-in one. */
+  read(file: string): Promise<string>;
+  write(file: string, text: string): Promise<void>;
+}
