@@ -80,6 +80,18 @@ test('traces and patterns: stored, searched at three levels, counted', async () 
   expect(await use(client, 'get_trace', { id: 'trace_x' })).toMatchObject({ isError: true });
 });
 
+test('a guard is proposed, tested with recorded calls, and decided by a person', async () => {
+  const client = await bed.connect('operator');
+  const yaml =
+    '- name: no-sleep\n  tools: [Bash]\n  when: { command: "^sleep " }\n  verdict: deny\n  reason: Wait for the event.\n';
+  const made = await use(client, 'create_guard', { yaml, why: 'An agent slept three times' });
+  expect(made.text).toMatch(/^The guard no-sleep is (proposed|observing)\. A person decides\./);
+  expect(made.text).toContain('would have refused 0 recorded calls');
+  const [proposal] = await bed.served.api.guardProposals({ project: bed.served.project });
+  expect(proposal).toMatchObject({ name: 'no-sleep', proposedBy: { kind: 'token', name: 'the-operator' } });
+  expect(await use(client, 'create_guard', { yaml: 'verdict: [', why: 'x' })).toMatchObject({ isError: true });
+});
+
 test('knowledge is recorded by a person and found by its files', async () => {
   const client = await bed.connect('operator');
   const lesson = {

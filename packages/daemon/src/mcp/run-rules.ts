@@ -36,6 +36,7 @@ const RULES: Partial<Record<RouteName, { roles: readonly McpRole[]; rule: Rule }
   traces: { roles: ANYONE, rule: inProject },
   trace: { roles: ANYONE, rule: inProject },
   patterns: { roles: ANYONE, rule: inProject },
+  proposeGuard: { roles: ['analyst'], rule: inProject },
   storeTrace: { roles: ['builder', 'analyst'], rule: aboutOwn },
 };
 

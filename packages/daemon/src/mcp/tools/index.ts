@@ -1,5 +1,6 @@
 import type { McpRole } from '../roles.ts';
 import type { McpTool } from '../tool.ts';
+import { createGuardTool } from './create-guard.ts';
 import { evidenceTool } from './evidence.ts';
 import { knowledgeTool } from './knowledge.ts';
 import { questionsTool } from './questions.ts';
@@ -18,6 +19,7 @@ const TOOLS: readonly McpTool[] = [
   getTraceTool,
   storeTraceTool,
   extractPatternsTool,
+  createGuardTool,
   evidenceTool,
   searchLogsTool,
 ];
