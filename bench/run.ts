@@ -30,6 +30,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   specs: () => import('./specs.ts'),
   traces: () => import('./traces.ts'),
   replay: () => import('./replay.ts'),
+  mcp: () => import('./mcp.ts'),
   vendors: () => import('./vendors.ts'),
   loop: () => import('./loop.ts'),
   simulator: () => import('./simulator.ts'),
