@@ -67,6 +67,7 @@ describe.skipIf(!hasBrowser)(`the page Memory${hasBrowser ? '' : ` (${NO_BROWSER
     await dialog.getByLabel(/File patterns/).fill('src/api/**, *.sql');
     await dialog.getByRole('button', { name: 'Add' }).click();
     await lesson('Convert dates to UTC').getByText('given to no run yet').waitFor();
+    await dialog.waitFor({ state: 'hidden' });
     expect(await lesson('Convert dates').locator('code').allTextContents()).toEqual(['src/api/**', '*.sql']);
 
     await lesson('Convert dates').focus();
@@ -130,6 +131,49 @@ describe.skipIf(!hasBrowser)(`the page Memory${hasBrowser ? '' : ` (${NO_BROWSER
     await repeated.getByText('3×').click();
     await repeated.getByText('could become a guard').waitFor();
     await repeated.getByRole('list', { name: 'The newest of them' }).getByText('Again').first().waitFor();
+  });
+
+  test('a proposed guard is edited, approved and withdrawn; another is refused', { timeout: 120_000 }, async () => {
+    const guard = (name: string) => page.locator(`[data-guard="${name}"]`);
+    const propose = (name: string) =>
+      bed.api.proposeGuard({
+        ...{ project: bed.project, by: 'ada', why: `it went wrong <b>three times</b>` },
+        yaml: `- name: ${name}\n  when:\n    command: "^${name}"\n  verdict: deny\n  reason: use npm run build\n`,
+      });
+    await propose('no-make');
+    await propose('no-cmake');
+    await guard('no-make').getByText('three times').waitFor();
+    await guard('no-make').getByText('Its rule').click();
+    await guard('no-make').getByText('use npm run build').waitFor();
+    await looksRight('page-memory-guards');
+    await guard('no-make').focus();
+    await page.keyboard.press('e');
+    const dialog = page.getByRole('dialog');
+    const rule = dialog.getByLabel(/The guard as YAML/);
+    await rule.fill('- name: no-make\n  whenever: 1\n');
+    await dialog.getByRole('button', { name: 'Save and observe' }).click();
+    await page.getByText(/unknown key "whenever"/).waitFor();
+    await rule.fill('- name: no-make\n  when:\n    command: "^make "\n  verdict: deny\n  reason: use npm run all\n');
+    await dialog.getByRole('button', { name: 'Save and observe' }).click();
+    await guard('no-make').getByText('use npm run all').waitFor();
+    await dialog.waitFor({ state: 'hidden' });
+    await guard('no-make').focus();
+    await page.keyboard.press('y');
+    const learned = page.getByRole('region', { name: 'Learned guards' });
+    await learned.getByText('enforced').waitFor();
+
+    await guard('no-cmake').focus();
+    await page.keyboard.press('r');
+    await dialog.getByLabel(/Why\?/).fill('cmake is right here');
+    await dialog.getByRole('button', { name: 'Refuse' }).click();
+    await learned.getByText('cmake is right here').waitFor();
+    await dialog.waitFor({ state: 'hidden' });
+
+    await guard('no-make').getByRole('button', { name: 'Withdraw' }).click();
+    await dialog.getByLabel(/Why\?/).fill('nobody uses make any more');
+    await dialog.getByRole('button', { name: 'Withdraw' }).click();
+    await learned.getByText('nobody uses make any more').waitFor();
+    await looksRight('page-memory-guards-decided');
   });
 
   test('an error of the daemon is shown, and the page recovers', { timeout: 120_000 }, async () => {

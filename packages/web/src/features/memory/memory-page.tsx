@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { useKeys } from '../../shell/keys.ts';
 import { PageHead } from '../../shell/page-head.tsx';
 import { RoleNote } from '../../shell/role-note.tsx';
+import { DecidedGuards } from './guards.tsx';
 import { LessonDialog } from './lesson-dialog.tsx';
 import { Lessons } from './lessons.tsx';
 import { Patterns } from './patterns.tsx';
@@ -31,6 +32,7 @@ export default function MemoryPage() {
       <Week />
       <Waiting />
       <Lessons />
+      <DecidedGuards />
       <Patterns />
       <Traces />
       {isAdding && <LessonDialog lesson={null} onClose={() => setAdding(false)} />}
