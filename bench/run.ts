@@ -10,6 +10,7 @@ type RunSection = (options: BenchOptions) => Promise<Section>;
 /** In this order; each is loaded only when it runs, so that a section's libraries are not in another's memory. */
 const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   start: () => import('./start.ts'),
+  hook: () => import('./hook.ts'),
   idle: () => import('./idle.ts'),
   create: () => import('./create.ts'),
   api: () => import('./api.ts'),
