@@ -30,6 +30,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   health: () => import('./health.ts'),
   specs: () => import('./specs.ts'),
   traces: () => import('./traces.ts'),
+  lessons: () => import('./lessons.ts'),
   replay: () => import('./replay.ts'),
   mcp: () => import('./mcp.ts'),
   vendors: () => import('./vendors.ts'),

@@ -1,6 +1,7 @@
 import { type KnownLesson, type Lesson, lessonUseId, MOST_LESSONS, type Mode, type Task } from '@tidemill/contract';
 import {
   actionOf,
+  type CommandOf,
   fittingLessons,
   isHeldBack,
   type LessonQuestion,
@@ -22,33 +23,42 @@ const PATH = /(?<![\w/.-])(?:[\w.-]+\/)+[\w.-]+|(?<![\w/.-])[\w-]+\.[a-z][a-z0-9
 
 type Sources = Pick<EngineDeps, 'project' | 'store' | 'knowledge' | 'hash' | 'onNote'>;
 
+/** What a run is told, and the command that records it, if there is something to record. */
+export interface RunLessons {
+  lessons: KnownLesson[];
+  record: CommandOf<'lesson.inject'> | null;
+}
+
 /**
- * The lessons of a run. They are chosen once and recorded before the agent starts. Without learning, and when nothing
- * can be read, the run goes on without them.
+ * The lessons of a run. They are chosen once, and recorded together with the prompt before the agent starts. `reading`: all
+ * that are in use. Without learning, and when nothing can be read, the run goes on without them.
  */
-export async function lessonsOfRun(deps: Sources, task: Task, runId: string, mode: Mode): Promise<KnownLesson[]> {
-  if (!TAUGHT.includes(mode)) return [];
+export async function lessonsOfRun(
+  deps: Sources,
+  task: Task,
+  runId: string,
+  mode: Mode,
+  reading: Promise<Lesson[]> = lessonsInUse(deps),
+): Promise<RunLessons> {
+  if (!TAUGHT.includes(mode)) return { lessons: [], record: null };
   const asked = questionOf(task);
   const notes = await notesOf(deps, task, asked);
-  if (deps.project.rules.learning?.enabled === false) return withinBudget(notes, LESSON_TOKENS).taken;
-  const inUse = await lessonsInUse(deps);
+  if (deps.project.rules.learning?.enabled === false)
+    return { lessons: withinBudget(notes, LESSON_TOKENS).taken, record: null };
+  const inUse = await reading;
   const before = await deps.store.record('lessonUse', lessonUseId(runId));
-  if (before) return [...notes, ...inUse.filter(({ id }) => before.lessonIds.includes(id)).map(shown)];
+  if (before) {
+    const given = inUse.filter(({ id }) => before.lessonIds.includes(id)).map(shown);
+    return { lessons: [...notes, ...given], record: null };
+  }
   const fitting = fittingLessons(inUse, asked, deps.project.rules.learning?.experiments ?? true);
   const heldBack = fitting.slice(0, MOST_LESSONS).filter((lesson) => isHeldBack(lesson, drawOf(deps, lesson, runId)));
   const kept = fitting.filter((lesson) => !heldBack.includes(lesson)).map(shown);
   const { taken } = withinBudget([...notes, ...kept], LESSON_TOKENS);
-  const reply = await deps.store.execute({
-    type: 'lesson.inject',
-    projectId: deps.project.id,
-    runId,
-    taskId: task.id,
-    files: [...asked.files],
-    lessonIds: taken.flatMap(({ lessonId }) => lessonId ?? []),
-    heldBackIds: [...heldBack, ...uncertainLessons(inUse, asked)].slice(0, MOST_COMPARED).map(({ id }) => id),
-  });
-  if (!reply.ok) deps.onNote(`the lessons of run ${runId} were not recorded: ${reply.refusal.message}`);
-  return taken;
+  const heldBackIds = [...heldBack, ...uncertainLessons(inUse, asked)].slice(0, MOST_COMPARED).map(({ id }) => id);
+  const lessonIds = taken.flatMap(({ lessonId }) => lessonId ?? []);
+  const about = { projectId: deps.project.id, runId, taskId: task.id, files: [...asked.files] };
+  return { lessons: taken, record: { type: 'lesson.inject', ...about, lessonIds, heldBackIds } };
 }
 
 /** What a run would be told now. Nothing is recorded. */

@@ -9,7 +9,7 @@ import {
   plainText,
   type Usage,
 } from '@tidemill/contract';
-import type { ShownChange } from '@tidemill/core';
+import type { Command, ShownChange } from '@tidemill/core';
 import type { Agent, AgentBrief, AgentEnd, Briefing, RunLog } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
@@ -29,6 +29,8 @@ export interface RunBrief {
   briefing: Briefing;
   /** What it is told that was learned: `L7`, or the file it is from. */
   lessons?: string[];
+  /** Records what it is told. */
+  record?: Command | null;
   /** Null for a job. */
   task: AgentBrief['task'];
   /** Previous runs of the same work and mode. */
@@ -213,8 +215,13 @@ export class AgentRun {
     const brief = await this.#briefFor(feedback);
     this.#shown = brief.shown;
     const { promptTokens, dropped } = brief.briefing;
-    const { lessons = [] } = brief;
-    await this.#leased.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped, lessons });
+    const { lessons = [], record } = brief;
+    // At the same time, so that both share one transaction.
+    const [reply] = await Promise.all([
+      record ? this.#deps.store.execute(record) : null,
+      this.#leased.must({ type: 'run.brief', runId: this.#runId, promptTokens, dropped, lessons }),
+    ]);
+    if (reply?.ok === false) this.#deps.onNote(`the lessons were not recorded: ${reply.refusal.message}`);
     return brief;
   }
 

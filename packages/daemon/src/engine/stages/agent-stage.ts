@@ -10,6 +10,7 @@ import {
 import type { Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-backoff.ts';
+import { lessonsInUse } from '../learning/known-lessons.ts';
 import { lessonsOfRun } from '../learning/run-lessons.ts';
 import { type LeasedTask, Unwound } from '../workers/leased-work.ts';
 import { AgentRun } from './agent-run.ts';
@@ -49,6 +50,9 @@ export async function agentStage(
   { prover, usual }: { prover: Prover; usual: UsualTimes },
 ): Promise<StageReport> {
   const mode = modeOf(stage, leased.task);
+  // Read while the worktree is opened, so that the agent does not start later. A failure shows where they are needed.
+  const reading = lessonsInUse(deps);
+  reading.catch(() => undefined);
   const worktree = await openPrepared(deps, leased, prover);
   const runId = deps.ids.next('run');
   const { label: agent, isFree } = deps.agentFor(mode);
@@ -59,7 +63,7 @@ export async function agentStage(
   if (!begun.ok) throw new Error(`run.start was refused: ${begun.refusal.message}`);
   const builds = isBuilding(mode);
   const notice = new ForecastNotice(deps, leased.task);
-  const lessons = once(() => lessonsOfRun(deps, leased.task, runId, mode));
+  const lessons = once(() => lessonsOfRun(deps, leased.task, runId, mode, reading));
   const run: AgentRun = new AgentRun(deps, leased, {
     runId,
     mode,

@@ -2,6 +2,7 @@ import { type Feedback, isBuilding, type KnownLesson, type Mode, type Task } fro
 import { judgedBy, type ShownChange } from '@tidemill/core';
 import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { RunLessons } from '../learning/run-lessons.ts';
 import type { RunBrief } from './agent-run.ts';
 import { comingWork } from './coming-conflicts.ts';
 import { decidingIn } from './deciding.ts';
@@ -48,7 +49,7 @@ export async function taskBrief(
   task: Task,
   mode: Mode,
   feedback: Feedback[],
-  lessons: readonly KnownLesson[],
+  { lessons, record }: RunLessons,
 ): Promise<RunBrief> {
   const { shown, ...briefing } = await briefingFor(sources, { ...task, feedback }, mode, lessons);
   const { id, number, title, body, files, stage, criteria } = task;
@@ -56,6 +57,7 @@ export async function taskBrief(
   return {
     briefing,
     lessons: lessons.map(({ ref }) => ref),
+    record,
     task: { id, number, title, body, acceptance, files, stage },
     attempt: task.runs[mode] ?? 0,
     ...(mode === 'review' ? { shown } : {}),

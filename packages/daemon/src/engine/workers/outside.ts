@@ -200,7 +200,8 @@ export class OutsideWork {
       if (prepared?.kind === 'failed' && prepared.isEnvironment)
         throw new AppError('conflict', prepared.text, { hint: 'Fix this. The task waits.', retriable: true });
       const { id: runId, mode } = before ?? (await this.#startRun(leased, name));
-      const lessons = await lessonsOfRun(this.#deps, task, runId, mode);
+      const { lessons, record } = await lessonsOfRun(this.#deps, task, runId, mode);
+      if (record) await this.#deps.store.execute(record);
       const { promptTokens, dropped, prompt } = await briefingFor(this.#deps, task, mode, lessons);
       const told = lessons.map(({ ref }) => ref);
       if (!before) await leased.must({ type: 'run.brief', runId, promptTokens, dropped, lessons: told });
