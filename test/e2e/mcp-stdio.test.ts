@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { AskedQuestion } from '@tidemill/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openFolderStore } from '../../packages/daemon/src/assembly/store-address.ts';
+import { openDataFolder } from '../../packages/daemon/src/config/data-folder.ts';
 import { use } from '../support/mcp-bed.ts';
 import { type Era, mcpClient } from '../support/mcp-client.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -61,4 +64,29 @@ describe.each<Era>(['modern', 'legacy'])('tidemill mcp with a %s client', { time
     const { tools } = await client.listTools();
     expect(tools.every(({ annotations }) => annotations?.readOnlyHint)).toBe(true);
   });
+
+  test('puts a question to the person of a client that shows forms', async () => {
+    const { ref, project } = await ask(`Tabs or spaces, ${era}?`);
+    const client = mcpClient(era, { elicitation: { form: {} } });
+    client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { answer: 'Spaces' } }));
+    await connect(client, repository.root);
+    const told = await use(client, 'questions', { op: 'answer', question: ref, answer: 'Tabs' });
+    expect(told.text).toBe(`${ref} is answered by the person.`);
+    const { store } = await openFolderStore(openDataFolder(machine.env), machine.env);
+    const found = await store.records({ noun: 'question', projectId: project });
+    await store.close();
+    expect(found.find((each) => each.ref === ref)?.answer).toMatchObject({ option: 'Spaces', by: { kind: 'person' } });
+  });
 });
+
+/** As the engine of a daemon on the same data would. */
+async function ask(text: string): Promise<{ ref: string; project: string }> {
+  const { store } = await openFolderStore(openDataFolder(machine.env), machine.env);
+  const [project] = await store.projects();
+  const questions = [AskedQuestion.parse({ text, options: ['Tabs', 'Spaces'] })];
+  const asker = { agent: 'a', source: 'engine', sourceId: text, stage: 'open' } as const;
+  await store.execute({ type: 'question.ask', projectId: project!.id, taskId: null, questions, ...asker });
+  const found = await store.records({ noun: 'question', projectId: project!.id });
+  await store.close();
+  return { ref: found.find((each) => each.text === text)!.ref, project: project!.id };
+}

@@ -1,5 +1,11 @@
-import { McpServer, type RequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  McpServer,
+  type RequestStateCodec,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import { AppError } from '@tidemill/contract';
+import { z } from 'zod';
 import { refused, type ToolReply } from './reply.ts';
 import { addPrompts, addResources } from './resources.ts';
 import { AGENTS } from './roles.ts';
@@ -64,13 +70,19 @@ function addTool(server: McpServer, session: Session, tool: McpTool, { states, o
   });
 }
 
+const Declared = z.looseObject({
+  elicitation: z.unknown().optional(),
+  extensions: z.record(z.string(), z.unknown()).optional(),
+});
+
 /** By the request itself in the revision of 2026, by the handshake before. */
 function abilitiesOf(server: McpServer, { mcpReq: { envelope } }: ServerContext): ClientAbilities {
-  const declared = server.server.getClientCapabilities();
-  return {
-    canAsk: declared?.elicitation !== undefined,
-    knowsTasks: envelope !== undefined && declared?.extensions?.[TASKS_EXTENSION] !== undefined,
-  };
+  const isModern = envelope !== undefined;
+  const said = isModern
+    ? (envelope as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY]
+    : server.server.getClientCapabilities();
+  const { elicitation, extensions } = Declared.parse(said ?? {});
+  return { canAsk: elicitation !== undefined, knowsTasks: isModern && extensions?.[TASKS_EXTENSION] !== undefined };
 }
 
 /** File names, arguments and Postgres texts cannot contain NUL. */
