@@ -196,7 +196,8 @@ describe('with random input', () => {
     (command) => `( ${command})`,
     (command) => `{ ${command}; }`,
     (command) => `if true; then ${command}; fi`,
-    (command) => `echo "$(${command})"`,
+    // Without the space, a subshell would begin as arithmetic: $((
+    (command) => `echo "$(${command.startsWith('(') ? ' ' : ''}${command})"`,
     (command) => `true && ${command} || true`,
     (command) => `for i in 1 2; do ${command}; done`,
     (command) => `${command} 2>/dev/null | cat`,
