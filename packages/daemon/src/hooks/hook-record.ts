@@ -34,8 +34,8 @@ export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVe
   };
   quietly(() => appendCall(callFile(place.dataDir, place.root), entry));
   const about = { at: entry.at, session: place.session };
-  const note = (kind: HookNote['kind'], guard: string) =>
-    append<HookNote>(noteFile(place.dataDir, place.root), { kind, ...about, guard, call: kept });
+  const note = (happened: HookNote['kind'], guard: string) =>
+    append<HookNote>(noteFile(place.dataDir, place.root), { kind: happened, ...about, guard, call: kept });
   if (bypassed !== undefined) note('bypassed', bypassed);
   for (const guard of entry.observed) note('observed', guard);
   if (kind === 'deny') recordRefusal(place, { guard: verdict.guard, reason: verdict.reason, call: kept });
