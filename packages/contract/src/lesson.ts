@@ -180,6 +180,10 @@ export const lessonUseKind = recordKind(LessonUse, ({ taskId, verdict }) => ({
   dueAt: null,
 }));
 
+/** Files that agents read at their start. */
+export const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'] as const;
+export type InstructionFile = (typeof INSTRUCTION_FILES)[number];
+
 /** Lessons of less confidence are not handed out. */
 export const LEAST_CONFIDENCE = 0.6;
 /** A run gets at most this many. */

@@ -241,9 +241,16 @@ export const REACTORS = {
   },
   promotions: {
     role: 'learner',
-    on: ['replay.ended', 'lesson.confirmed', 'lesson.advanced', 'lesson.retired'],
+    on: [
+      'replay.ended',
+      'lesson.confirmed',
+      'lesson.settled',
+      'lesson.advanced',
+      'lesson.retired',
+      'question.answered',
+    ],
     clock: 'every hour',
-    does: 'Tries lessons on recorded tasks, if promotion is on; decides by the figures; takes back what stopped paying',
+    does: 'Tries lessons on recorded tasks, if promotion is on; decides by the figures; asks about AGENTS.md; takes back what stopped paying',
   },
   'prompt-changes': {
     role: 'learner',

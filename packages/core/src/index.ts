@@ -49,6 +49,7 @@ export {
   uncertainLessons,
   withinBudget,
 } from './lesson/choose.ts';
+export { lackForInstructions } from './lesson/lesson.ts';
 export { isUnfit, problemOfLesson } from './lesson/problem.ts';
 export { baseRateOf, boundsOf, ratedRuns } from './lesson/rate.ts';
 export { alikeLessons, twinOf } from './lesson/similar.ts';

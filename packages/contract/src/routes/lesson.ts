@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LessonChange, LessonDraft, LessonKind, LessonStage } from '../lesson.ts';
+import { INSTRUCTION_FILES, LessonChange, LessonDraft, LessonKind, LessonStage } from '../lesson.ts';
 import { KnowledgeAnswer, LessonDetail, LessonView, MemorySummary, PromotedLesson } from '../lesson-view.ts';
 import { SpecAction } from '../spec-draft.ts';
 import { by, count, flag, get, note, post, project, words } from './route.ts';
@@ -59,7 +59,7 @@ export const lessonRoutes = {
   promoteLesson: post(
     '/v1/projects/:project/lessons/:lesson/promote',
     'Adds a lesson in production to AGENTS.md or CLAUDE.md, by a task with its diff',
-    z.strictObject({ ...ofLesson, by, file: z.enum(['AGENTS.md', 'CLAUDE.md']).default('AGENTS.md') }),
+    z.strictObject({ ...ofLesson, by, file: z.enum(INSTRUCTION_FILES).default('AGENTS.md') }),
     PromotedLesson,
   ),
   knowledgeFor: get(

@@ -97,6 +97,16 @@ function lackOfProof(proof: CommandOf<'lesson.advance'>['proof']): string | null
 }
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 
+/** Why a lesson does not belong in a file that every agent reads; null when it does. */
+export function lackForInstructions({ confidence, occurrences, filePatterns }: Lesson): string | null {
+  if (confidence < PROMOTE_FROM.confidence)
+    return `its confidence is ${confidence}, it needs ${PROMOTE_FROM.confidence}`;
+  if (occurrences < PROMOTE_FROM.occurrences)
+    return `it was seen in ${occurrences} tasks, it needs ${PROMOTE_FROM.occurrences}`;
+  const isAboutSingleFiles = filePatterns.length > 0 && filePatterns.every((pattern) => !pattern.includes('*'));
+  return isAboutSingleFiles ? `it is about ${filePatterns.join(', ')} only` : null;
+}
+
 export function promoteLesson(slice: Slice, command: CommandOf<'lesson.promote'>): Decision {
   const found = findActive(slice, command);
   if (!found.ok) return found;
@@ -104,12 +114,8 @@ export function promoteLesson(slice: Slice, command: CommandOf<'lesson.promote'>
   const { file, taskId, by } = command;
   if (lesson.promoted)
     return refuse('conflict', `lesson ${lessonName(lesson)} is already in ${lesson.promoted.file}`, '');
-  if (lesson.confidence < PROMOTE_FROM.confidence || lesson.occurrences < PROMOTE_FROM.occurrences)
-    return refuse(
-      'evidence_missing',
-      `lesson ${lessonName(lesson)} has confidence ${lesson.confidence} and was seen ${lesson.occurrences} times`,
-      `It needs ${PROMOTE_FROM.confidence} and ${PROMOTE_FROM.occurrences}.`,
-    );
+  const lack = lackForInstructions(lesson);
+  if (lack) return refuse('evidence_missing', `lesson ${lessonName(lesson)} stays in the memory: ${lack}`);
   return accept({ type: 'lesson.promoted', ...ofLesson(lesson), file, taskId, by });
 }
 

@@ -1,4 +1,4 @@
-import type { KnowledgeAnswer, LessonDetail, LessonView, MemorySummary } from '@tidemill/contract';
+import type { KnowledgeAnswer, LessonDetail, LessonView, MemorySummary, ReflectionView } from '@tidemill/contract';
 import { elapsed, fit, oneLine, type Terminal, table } from './terminal.ts';
 
 const percent = (share: number) => `${Math.round(share * 100)} %`;
@@ -58,6 +58,28 @@ export function knowledgeLines({ lessons, tokens, more }: KnowledgeAnswer, { wid
       ...(why === '' ? [] : [paint('dim', fit(`   ${oneLine(why)}`, width))]),
     ]),
     paint('dim', `About ${tokens} tokens${more > 0 ? `; ${more} more fit` : ''}.`),
+  ];
+}
+
+export function reflectionLines(reflection: ReflectionView, { width, paint }: Terminal): string[] {
+  const { about, why, status, result, outcome, metrics } = reflection;
+  const name = about.kind === 'task' ? `#${about.number}` : `S${about.number}`;
+  const { tasks, firstPass, taught, taughtFirstPass, tokens } = metrics;
+  const taughtWords = taught === 0 ? '' : `; with lessons ${taughtFirstPass} of ${taught}`;
+  return [
+    fit(`${name}  ${oneLine(about.title)}: ${oneLine(why)}`, width),
+    ...(result ? [fit(`   ${oneLine(result.assumption)}`, width)] : []),
+    ...(result?.divergences ?? []).map(({ what, kind }) =>
+      fit(`   ${kind.replaceAll('_', ' ')}: ${oneLine(what)}`, width),
+    ),
+    paint('dim', fit(`   ${outcome === '' ? status : oneLine(outcome)}`, width)),
+    paint(
+      'dim',
+      fit(
+        `   first try: ${firstPass} of ${tasks}${taughtWords}; ${elapsed(metrics.durationMs)}, ${tokens} tokens`,
+        width,
+      ),
+    ),
   ];
 }
 

@@ -1,7 +1,7 @@
-import { LessonKind, LessonStage, SpecAction } from '@tidemill/contract';
+import { INSTRUCTION_FILES, type InstructionFile, LessonKind, LessonStage, SpecAction } from '@tidemill/contract';
 import { type Command, Option } from 'commander';
-import { type CliContext, collect, type Json, jsonOption, withProject } from './context.ts';
-import { knowledgeLines, lessonDetailLines, lessonLines, summaryLines } from './memory-view.ts';
+import { type CliContext, collect, integer, type Json, jsonOption, withProject } from './context.ts';
+import { knowledgeLines, lessonDetailLines, lessonLines, reflectionLines, summaryLines } from './memory-view.ts';
 import { personName } from './person.ts';
 
 interface Fields {
@@ -173,11 +173,25 @@ function addChanges(memory: Command, context: CliContext): void {
       }),
     );
   memory
+    .command('reflections')
+    .description('show what went otherwise than planned, which assumption failed, and what came of it')
+    .option('--limit <number>', 'how many (default: 50)', integer(1, 1000))
+    .option(...jsonOption)
+    .action((options: Json & { limit?: number }) =>
+      withProject(context, async (api, project) => {
+        const found = await api.reflections({ project: project.id, limit: options.limit });
+        if (options.json) return terminal.json(found);
+        if (found.length === 0)
+          terminal.line('There are no reflections. `learning.reflection` in the config switches them on.');
+        for (const line of found.flatMap((reflection) => reflectionLines(reflection, terminal))) terminal.line(line);
+      }),
+    );
+  memory
     .command('promote <lesson>')
     .description('add a lesson in production to AGENTS.md, by a task with its diff')
-    .addOption(new Option('--file <file>', 'which file').choices(['AGENTS.md', 'CLAUDE.md']).default('AGENTS.md'))
+    .addOption(new Option('--file <file>', 'which file').choices(INSTRUCTION_FILES).default('AGENTS.md'))
     .option(...jsonOption)
-    .action((lesson: string, options: Json & { file: 'AGENTS.md' | 'CLAUDE.md' }) =>
+    .action((lesson: string, options: Json & { file: InstructionFile }) =>
       withProject(context, async (api, project) => {
         const by = personName(context.env);
         const promoted = await api.promoteLesson({ project: project.id, lesson, file: options.file, by });

@@ -58,6 +58,8 @@ export interface TriggerFacts {
   pattern_detected: { pattern: string; count: number; where: string; confidence: number };
   /** An agent recorded a lesson. */
   gotcha_candidate: { gotcha: string; context: string; impact: string };
+  /** A lesson in production is certain enough for the instructions of all agents. */
+  claude_md_promotion: { pattern: string; count: number; confidence: number; file: string; addition: string };
   /** Something was learned in the last week. */
   weekly_summary: { patterns: number; gotchas: number; total: number; top: string };
 }

@@ -6,4 +6,6 @@ export interface Knowledge {
   gotchas(about: { files: string[]; action: SpecAction }): Promise<Gotcha[]>;
   /** All that is certain enough, for an agent that does not know its files yet. */
   all(): Promise<Gotcha[]>;
+  /** The texts of the files that agents read at their start, in the order of INSTRUCTION_FILES. Empty where there is none. */
+  instructions(): Promise<string[]>;
 }

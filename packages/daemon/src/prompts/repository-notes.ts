@@ -1,5 +1,6 @@
 import { open, realpath } from 'node:fs/promises';
 import path from 'node:path';
+import { INSTRUCTION_FILES } from '@tidemill/contract';
 import { fenced, section } from './text.ts';
 
 /** No budget has space for more. */
@@ -32,7 +33,7 @@ const INCLUDE = /^[ \t]*@(?:\.\/)?(AGENTS|CLAUDE)\.md[ \t]*$/gm;
  * link to the other, a copy of it or only includes it is left out.
  */
 export async function conventionsOf(root: string): Promise<RepositoryNote[]> {
-  const files = ['AGENTS.md', 'CLAUDE.md'];
+  const files: readonly string[] = INSTRUCTION_FILES;
   const texts = await Promise.all(files.map((file) => textIn(root, file)));
   const notes = files.flatMap((file, index): RepositoryNote[] => {
     const text = (texts[index] ?? '').replace(INCLUDE, (line, name: string) =>

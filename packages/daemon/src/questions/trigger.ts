@@ -24,6 +24,7 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   before_research: ['title', 'areas'],
   pattern_detected: ['pattern', 'count', 'where', 'confidence'],
   gotcha_candidate: ['gotcha', 'context', 'impact'],
+  claude_md_promotion: ['pattern', 'count', 'confidence', 'file', 'addition'],
   weekly_summary: ['patterns', 'gotchas', 'total', 'top'],
 };
 
@@ -36,7 +37,6 @@ const PLANNED = [
   'usability_concern',
   'accessibility_violation',
   'ux_testing_complete',
-  'claude_md_promotion',
 ];
 
 export const TRIGGER_NAMES = [...Object.keys(WIRED), ...PLANNED];

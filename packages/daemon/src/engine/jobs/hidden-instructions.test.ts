@@ -59,7 +59,11 @@ beforeAll(async () => {
       categories: () => loadCategories({ root, builtinDir: assetDir('prompts/categories') }),
       stack: async () => ({ languages: ['Go'], frameworks: [], dependencies: new Set() }),
     },
-    knowledge: { all: async () => [{ text: POISON, files: '', action: null, confidence: 1 }], gotchas: async () => [] },
+    knowledge: {
+      all: async () => [{ text: POISON, files: '', action: null, confidence: 1 }],
+      gotchas: async () => [],
+      instructions: async () => [],
+    },
   } as Partial<EngineDeps> as EngineDeps;
 });
 afterAll(async () => {

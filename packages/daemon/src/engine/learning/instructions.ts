@@ -1,11 +1,15 @@
-import { type Actor, AppError, ENGINE, type Lesson, lessonName, type Task } from '@tidemill/contract';
+import {
+  type Actor,
+  AppError,
+  ENGINE,
+  type InstructionFile,
+  type Lesson,
+  lessonName,
+  type Task,
+} from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { executeTogether } from '../flows/atomic.ts';
-
-/** Files that agents read at their start. */
-export const INSTRUCTION_FILES = ['AGENTS.md', 'CLAUDE.md'] as const;
-export type InstructionFile = (typeof INSTRUCTION_FILES)[number];
 
 /** Less urgent than what people add. */
 const PRIORITY = 3;
@@ -13,7 +17,7 @@ const PRIORITY = 3;
 type Sources = Pick<EngineDeps, 'store' | 'ids' | 'project'>;
 
 /** The line that the file gets. A marker names the lesson, so that it can be found and taken out again. */
-const lineOf = (lesson: Lesson): string =>
+export const lineOf = (lesson: Lesson): string =>
   `- ${lesson.text.replaceAll(/\s+/g, ' ').trim()} <!-- ${lessonName(lesson)} -->`;
 
 /**
@@ -32,12 +36,7 @@ export async function promoteLesson(
     throw new AppError('evidence_missing', `${ref} is ${lesson.stage}, and only a lesson in production is promoted`, {
       hint: `A paired replay decides: tidemill replay run --lesson ${ref}`,
     });
-  const words = (text: string) =>
-    text
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-      .trim();
-  if (contents.some((text) => words(text).includes(words(lesson.text))))
+  if (isSaid(lesson, contents))
     throw new AppError('conflict', `the instructions already say what ${ref} says`, {
       hint: 'There is nothing to add.',
     });
@@ -65,6 +64,16 @@ export async function promoteLesson(
   ]);
   return (await store.task(taskId))!;
 }
+
+const words = (text: string) =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+
+/** Whether the instructions contain the lesson already. */
+export const isSaid = ({ text }: Lesson, contents: readonly string[]): boolean =>
+  contents.some((content) => words(content).includes(words(text)));
 
 /** A promoted lesson that is no longer in production is taken out of its file, by a task as well. */
 export async function demoteIfUseless({ store, ids, project, onNote }: EngineDeps, lesson: Lesson): Promise<void> {

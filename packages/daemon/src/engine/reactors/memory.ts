@@ -1,6 +1,7 @@
 import { type EventBody, type Lesson, lessonName, REACTORS } from '@tidemill/contract';
 import type { ReactorCall, RoutedReactor, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { askAbout } from '../learning/ask.ts';
 import { learningFaults } from '../learning/faults.ts';
 import { summarise, WEEK_MS } from '../learning/summary.ts';
 import { StandingAlerts } from './standing-alerts.ts';
@@ -60,26 +61,9 @@ export class MemoryWatch implements RoutedReactor {
   }
 
   async #ask<T extends Trigger>(trigger: T, about: string, facts: TriggerFacts[T]): Promise<void> {
-    const { catalogue, store, onNote } = this.#deps;
-    const raised = catalogue?.raise(trigger, facts) ?? [];
-    if (raised.length === 0) return;
-    const open = await store.records({ noun: 'question', parent: this.projectId, isOpen: true });
+    const open = await this.#deps.store.records({ noun: 'question', parent: this.projectId, isOpen: true });
     const isFull = open.filter(({ sourceId }) => ASKING.includes(sourceId.split('/')[0]!)).length >= MOST_OPEN;
-    if (isFull && ASKING.includes(trigger)) return;
-    for (const { question, effect } of raised) {
-      const reply = await store.execute({
-        type: 'question.ask',
-        projectId: this.projectId,
-        taskId: null,
-        stage: '',
-        agent: 'tidemill',
-        source: 'catalogue',
-        sourceId: `${trigger}/${about}`,
-        effect,
-        questions: [question],
-      });
-      if (!reply.ok) onNote(`${trigger} was not asked: ${reply.refusal.message}`);
-    }
+    if (!(isFull && ASKING.includes(trigger))) await askAbout(this.#deps, trigger, about, facts);
   }
 
   /** Only a person's word counts. Without one, the lesson stays an experiment, and its figures decide. */

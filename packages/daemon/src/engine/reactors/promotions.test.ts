@@ -1,13 +1,22 @@
 import { ENGINE, isBuilding, LearningConfig, type Lesson, personActor } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EngineBed } from '../../../../../test/support/engine-bed.ts';
-import type { Agent, AgentEnd, Briefing, Prompts } from '../../ports.ts';
+import { assetDir } from '../../assets.ts';
+import type { Agent, AgentEnd, Briefing, Knowledge, Prompts } from '../../ports.ts';
+import { loadCatalogue } from '../../questions/catalogue.ts';
 import { promoteLesson } from '../learning/instructions.ts';
 
 const MINUTE = 60_000;
 const GOOD = 'Files named file-N must have the word fine, because the gate test refuses others.';
 const BAD = 'Files named file-N should have the word that the gate refuses.';
 const USELESS = 'Files named file-N are read by the command line at its start.';
+
+const catalogue = loadCatalogue({ root: '/nowhere', builtinDir: assetDir('prompts/questions') });
+const knowledge: Knowledge = {
+  gotchas: async () => [],
+  all: async () => [],
+  instructions: async () => ['', '# Rules of the house'],
+};
 
 let bed: EngineBed;
 afterEach(async () => {
@@ -48,7 +57,7 @@ const agent: Agent = {
 /** Ten landed tasks, and lessons that were seen twice. */
 async function open(texts: string[], promotion: object = { enabled: true }): Promise<void> {
   const learning = LearningConfig.parse({ experiments: false, promotion });
-  bed = await EngineBed.open({ learning }, () => ({ agentFor: () => agent, prompts }));
+  bed = await EngineBed.open({ learning }, () => ({ agentFor: () => agent, prompts, catalogue, knowledge }));
   for (let number = 1; number <= 10; number += 1) await bed.add(number, { files: [`file-${number}`] });
   await bed.start();
   await bed.pass(30 * MINUTE);
@@ -176,6 +185,36 @@ describe('a promotion into the instructions', () => {
     );
     await expect(promoted).rejects.toThrow(/already say/);
     expect((await lesson(1)).promoted).toBeNull();
+  });
+
+  test('is asked about once when it has paid, and a yes makes the task', async () => {
+    await open([GOOD]);
+    await confirmed();
+    await bed.pass(MINUTE);
+    const asked = async () =>
+      (await bed.store.records({ noun: 'question', parent: bed.projectId })).filter(({ sourceId }) =>
+        sourceId.startsWith('claude_md_promotion/'),
+      );
+    const [question, ...others] = await asked();
+    expect(others).toEqual([]);
+    expect(question).toMatchObject({ type: 'blocking', text: expect.stringContaining(GOOD) });
+    expect(question!.text).toContain('CLAUDE.md');
+    expect((await lesson(1)).promoted).toBeNull();
+    await bed.must({
+      type: 'question.answer',
+      projectId: bed.projectId,
+      questionId: question!.id,
+      taskId: null,
+      text: 'Yes',
+      by,
+      source: 'user',
+    });
+    await bed.pass(10 * MINUTE);
+    expect((await lesson(1)).promoted).toMatchObject({ file: 'CLAUDE.md' });
+    const titles = (await bed.store.tasks({ projectId: bed.projectId })).map(({ title }) => title);
+    expect(titles).toContain('Add L1 to CLAUDE.md');
+    await bed.pass(120 * MINUTE);
+    expect(await asked()).toHaveLength(1);
   });
 
   test('is a task with its criteria, and is taken back when the lesson is retired', async () => {

@@ -2,6 +2,7 @@ import { ENGINE, isActiveLesson, type Lesson, lessonName, REACTORS, type Replay,
 import { LEAST_HELD_OUT, trialOf } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { askForPromotion, promoteIfAgreed } from '../learning/ask-promotion.ts';
 import { demoteIfUseless } from '../learning/instructions.ts';
 import { heldOut, lessonVariants } from '../replay/lesson-trial.ts';
 import { recordedTasks } from '../replay/recorded.ts';
@@ -19,7 +20,7 @@ const MORE_TASKS = 5;
  *   validated ──enough held-out tasks, money left──▶ replay: without, with, placebo ──┬─ gain ──▶ production
  *                                                                                    ├─ harm ──▶ retired
  *                                                                                    └─ unclear: stays, and why is noted
- * A lesson in a file of instructions is taken out again, by a task, when it is no longer in production.
+ * A person is asked whether one in production belongs in the file of instructions; a yes makes a task. It is taken out again, by a task, when it is no longer in production.
  */
 export class PromotionWatch implements Reactor {
   readonly name = 'promotions';
@@ -40,13 +41,17 @@ export class PromotionWatch implements Reactor {
     if (call.cause === 'events') {
       const ended = new Set(call.events.flatMap(({ body }) => (body.type === 'replay.ended' ? [body.replayId] : [])));
       for (const replay of replays.filter(({ id }) => ended.has(id))) await this.#decide(replay);
+      for (const { body } of call.events)
+        if (body.type === 'question.answered') await promoteIfAgreed(this.#deps, body);
     } else if (call.cause === 'start') {
       const after = this.#deps.clock.now() - DAY_MS;
       for (const replay of replays.filter(({ endedAt }) => (endedAt ?? 0) > after)) await this.#decide(replay);
     }
     const lessons = await store.records({ noun: 'lesson', projectId: this.projectId });
     for (const lesson of lessons) await demoteIfUseless(this.#deps, lesson);
-    await this.#tryNext(lessons.filter(isActiveLesson), replays);
+    const active = (await store.records({ noun: 'lesson', projectId: this.projectId })).filter(isActiveLesson);
+    await askForPromotion(this.#deps, active);
+    await this.#tryNext(active, replays);
   }
 
   /** Twice is harmless: a replay decides about a lesson only once, and only about the text that it tried. */

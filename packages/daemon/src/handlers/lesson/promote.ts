@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { PromotedLesson } from '@tidemill/contract';
-import { INSTRUCTION_FILES, promoteLesson } from '../../engine/learning/instructions.ts';
+import { promoteLesson } from '../../engine/learning/instructions.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 import type { Signed } from '../handler.ts';
@@ -11,17 +9,8 @@ import { lessonOf } from './find.ts';
 export async function promote(services: Services, input: Signed<'promoteLesson'>): Promise<PromotedLesson> {
   const project = await projectOf(services, input.project);
   const lesson = await lessonOf(services, project, input.lesson);
-  const contents = await Promise.all(INSTRUCTION_FILES.map((file) => textOf(join(project.root, file))));
+  const contents = await services.repositories.knowledgeOf(project).instructions();
   const { store, ids } = services;
   const task = await promoteLesson({ store, ids, project }, lesson, input.file, contents, input.by);
   return { lesson: lesson.number, file: input.file, task: { number: task.number, title: task.title } };
-}
-
-async function textOf(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
 }
