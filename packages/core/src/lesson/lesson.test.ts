@@ -147,6 +147,12 @@ describe('the life of a lesson', () => {
     for (let run = 0; run < 8; run += 1) use('hurt', []);
     for (let run = 0; run < 4; run += 1) use('helped');
     for (const task of ['task_2', 'task_3']) record({}, origin(task));
+    // One that is about a single file is not for every agent.
+    const { filePatterns } = lesson();
+    const edit = { type: 'lesson.edit', projectId, lessonId: 'lesson_1', by: ada } as const;
+    mill.must({ ...edit, change: { filePatterns: ['schema/a.json'] } });
+    expect(mill.refusal(promote)).toBe('evidence_missing');
+    mill.must({ ...edit, change: { filePatterns } });
     mill.must(promote);
     expect(lesson().promoted).toEqual({ file: 'AGENTS.md', taskId: 'task_9' });
     expect(mill.refusal(promote)).toBe('conflict');
