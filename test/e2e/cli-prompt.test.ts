@@ -82,7 +82,7 @@ test('prints the prompt of the agent, before and during its work, with the chang
   expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
   const { runs } = await machine.json<TaskDetail>(['task', 'show', '1'], root);
   expect(await promptOf(runs[0]!.id)).toBe(asked.stdout);
-  expect(runs[0]!.briefing).toEqual({ promptTokens: Math.ceil(asked.stdout.length / 4), dropped: [] });
+  expect(runs[0]!.briefing).toEqual({ promptTokens: Math.ceil(asked.stdout.length / 4), dropped: [], lessons: [] });
 
   const review = await machine.json<PromptView>(['prompt', '1', 'review'], root);
   const cut = expect.stringMatching(/^AGENTS\.md: [\d,]+ of 8,8\d\d characters left out$/);

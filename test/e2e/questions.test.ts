@@ -183,7 +183,8 @@ describe('the catalogue', () => {
     expect(stateOf('validation_passed')).toMatchObject({ state: 'off' });
     expect(stateOf('task_failed_repeatedly')).toMatchObject({ state: 'asked' });
     expect(stateOf('idea_created')).toMatchObject({ state: 'asked', since: null });
-    expect(stateOf('pattern_detected')).toMatchObject({ state: 'not built', since: 'memory' });
+    expect(stateOf('pattern_detected')).toMatchObject({ state: 'asked', since: null });
+    expect(stateOf('usability_concern')).toMatchObject({ state: 'not built', since: 'ux' });
   });
 
   test('asks about a task that failed permanently, and the answer restarts it', { timeout: 2 * MINUTE }, async () => {

@@ -8,6 +8,8 @@ const FRESH_MS = 15_000;
 /** Pauses after an attempt that did not reach the remote. */
 const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 10 * 60_000;
+/** How often the remote is looked at while nothing lands: somebody may have removed landed work by force. */
+const IDLE_LOOK_MS = 10 * 60_000;
 /** Pause before a push that others overtook is repeated. */
 const AGAIN_MS = 500;
 /** How often others may push while what they pushed is taken in. */
@@ -62,7 +64,7 @@ export class TargetSync implements Reactor {
   /** Pushes what could not be pushed when it landed. */
   async handle({ cause, tickIn }: ReactorCall): Promise<void> {
     this.#tickIn = tickIn;
-    if (cause === 'tick' && !this.#isPending) return;
+    if (cause === 'tick' && !this.#isPending && this.#deps.clock.now() - this.#lookedAt < IDLE_LOOK_MS) return;
     if (cause === 'events') return;
     // Nothing is pushed to the target any more.
     if (this.#deps.push !== 'target') await this.#accepted();
