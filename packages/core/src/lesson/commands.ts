@@ -61,7 +61,12 @@ export const lessonCommands: CommandParts<keyof LessonCommands> = {
   'lesson.confirm': { scope: one, decide: confirmLesson },
   'lesson.edit': { scope: one, decide: editLesson },
   'lesson.inject': {
-    scope: ({ runId, lessonIds }) => [look('record', lessonUseId(runId)), ...lessonIds.map((id) => look('record', id))],
+    // The project is locked first: the record of the run does not exist yet, so it cannot be locked itself.
+    scope: ({ projectId, runId, lessonIds }) => [
+      look('lockedProject', projectId),
+      look('record', lessonUseId(runId)),
+      ...lessonIds.map((id) => look('record', id)),
+    ],
     decide: injectLessons,
   },
   'lesson.settle': {
