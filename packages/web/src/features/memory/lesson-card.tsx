@@ -36,7 +36,7 @@ export function LessonCard({ lesson }: { lesson: LessonView }) {
         {isUnused && <span className="waiting">unused for 90 days</span>}
       </p>
       <h4 id={id} dir="auto">
-        {plainLine(text)}
+        {plain(text)}
       </h4>
       {why && (
         <p className="dim" dir="auto">
@@ -160,7 +160,7 @@ function Use({ use: { taskNumber, taskTitle, verdict, why, at, isHeldBack } }: {
       <span className={verdict === 'helped' ? 'landed' : verdict === 'hurt' ? 'crashed' : 'dim'}>
         {isHeldBack ? 'held back, for comparison' : how}
       </span>
-      {why && <span className="dim">{plainLine(why)}</span>}
+      {why && <span className="dim">{plain(why)}</span>}
       <span className="dim">{ago} ago</span>
     </li>
   );

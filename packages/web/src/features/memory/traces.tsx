@@ -102,7 +102,7 @@ function Row({ trace }: { trace: TraceView }) {
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>
           <span className={TYPE_CLASS[type]}>{type}</span> <span className="dim">{source}</span>{' '}
-          <span dir="auto">{plainLine(what)}</span>{' '}
+          <span dir="auto">{plain(what)}</span>{' '}
           <span className="dim">
             {agent && `${plainLine(agent)}, `}
             {ago} ago

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { MemorySummary } from '@tidemill/contract';
 import { api, withTimeout } from '../../api.ts';
-import { plainLine } from '../../plain.ts';
+import { plain } from '../../plain.ts';
 import { Failed } from '../../shell/failed.tsx';
 import { useProject } from '../../shell/project.tsx';
 import { plural } from '../../words.ts';
@@ -46,7 +46,7 @@ function Figures({ summary }: { summary: MemorySummary }) {
       </dl>
       {top && (
         <p dir="auto">
-          <span className="dim">Most useful:</span> {plainLine(top)}
+          <span className="dim">Most useful:</span> {plain(top)}
         </p>
       )}
     </>
