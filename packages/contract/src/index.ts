@@ -4,6 +4,7 @@ export * from './alert.ts';
 export * from './autonomy.ts';
 export * from './budget.ts';
 export * from './category.ts';
+export * from './change.ts';
 export * from './channel.ts';
 export * from './claim.ts';
 export * from './closed-object.ts';

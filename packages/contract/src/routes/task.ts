@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TaskFile, TaskFiles } from '../change.ts';
 import { NewTask, Priority, TaskEdit } from '../task.ts';
 import {
   BulkOperation,
@@ -42,6 +43,18 @@ export const taskRoutes = {
     "A task's change against the target",
     z.strictObject({ ...ofTask, maxBytes: maxBytes(10_000_000) }),
     TaskDiff,
+  ),
+  taskFiles: get(
+    '/v1/projects/:project/tasks/:task/files',
+    "The files of a task's change",
+    z.strictObject(ofTask),
+    TaskFiles,
+  ),
+  taskFile: get(
+    '/v1/projects/:project/tasks/:task/file',
+    "One file of a task's change, before and after",
+    z.strictObject({ ...ofTask, path: z.string().min(1).max(4096), maxBytes: maxBytes(10_000_000) }),
+    TaskFile,
   ),
   worktrees: get(
     '/v1/projects/:project/worktrees',

@@ -3,6 +3,7 @@ import type {
   Actor,
   AgentView,
   Caller,
+  ChangedFileView,
   ChannelView,
   CutText,
   DaemonInfo,
@@ -10,6 +11,7 @@ import type {
   NamedToken,
   Project,
   SandboxView,
+  TaskFile,
 } from '@tidemill/contract';
 import type { Calendars } from '@tidemill/core';
 import type { AbsenceOf } from '../config/check.ts';
@@ -61,6 +63,10 @@ export interface LentWorkspace
   commitFile(file: string, text: string, message: string): Promise<FileCommit>;
   lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
+  /** The files of a task's change: of the commit if there is one, else of its worktree or branch. */
+  filesOfChange(task: WorktreeRef, commit: string | null): Promise<ChangedFileView[] | null>;
+  /** One of them, before and after. */
+  fileOfChange(task: WorktreeRef, commit: string | null, path: string, maxBytes: number): Promise<TaskFile | null>;
 }
 
 /** One request: its caller, its deadline, and its idempotency key. */

@@ -9,32 +9,46 @@ import type { Place, Site } from './site.ts';
 import { copyIndex, findAdmin, isThere } from './standing.ts';
 import { EMPTY_BLOB, findOpened } from './tree.ts';
 
+/** Where a change can be read: what git compares, and the folder of the new side if that is not in the repository. */
+export interface Compared {
+  git: Git;
+  revisions: string[];
+  worktree: string | null;
+}
+type Read<T> = (compared: Compared) => Promise<T>;
+
 /**
- * A task's current change, including uncommitted files. Null when there is none. It takes no lock and writes only a
- * separate index, so that reading never blocks or changes the work.
+ * Reads a task's current change, including uncommitted files. Null when there is none. It takes no lock and writes only
+ * a separate index, so that reading never blocks or changes the work.
  */
-export async function lookAtWork(site: Site, place: Place, limits: ChangeLimits): Promise<CutText | null> {
+export async function readWork<T>(site: Site, place: Place, read: Read<T>): Promise<T | null> {
   const names = [place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`);
   const [own, branch] = await site.resolver.resolve(names);
   const tip = own ?? branch;
   if (!tip) return null;
   const base = await site.mergeBase(tip, await site.target());
   try {
-    const files = await lookAtFiles(site, place, { tip, base }, limits);
-    if (files) return files;
+    const found = await readFiles(site, place, { tip, base }, read);
+    if (found) return found.value;
   } catch (error) {
     // The worktree may be removed or recreated at this moment. Committed work is always available.
     if (!(error instanceof GitError)) throw error;
   }
-  return base === tip ? { text: '', isCut: false } : cutDiff(site.git, [base, tip], limits);
+  return read({ git: site.git, revisions: [base, tip], worktree: null });
 }
 
-/** What a commit changed, against its first parent; null when the repository does not have it. */
-export async function lookAtCommit(site: Site, commit: string, limits: ChangeLimits): Promise<CutText | null> {
+/** Reads what a commit changed, against its first parent; null when the repository does not have it. */
+export async function readCommit<T>(site: Site, commit: string, read: Read<T>): Promise<T | null> {
   const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
   if (!known) return null;
-  return cutDiff(site.git, [parent ?? (await emptyTree(site.git)), known], limits);
+  return read({ git: site.git, revisions: [parent ?? (await emptyTree(site.git)), known], worktree: null });
 }
+
+export const lookAtWork = (site: Site, place: Place, limits: ChangeLimits): Promise<CutText | null> =>
+  readWork(site, place, (compared) => cutDiff(compared, limits));
+
+export const lookAtCommit = (site: Site, commit: string, limits: ChangeLimits): Promise<CutText | null> =>
+  readCommit(site, commit, (compared) => cutDiff(compared, limits));
 
 /** Implements `Workspace.filesIn`. */
 export async function filesIn(site: Site, commit: string, against: 'parent' | 'base'): Promise<string[]> {
@@ -68,12 +82,12 @@ export async function ignoredInCheckout(site: Site, files: string[]): Promise<st
 }
 
 /** Null when the files are not the task's work: no worktree, or a candidate is checked out. */
-async function lookAtFiles(
+async function readFiles<T>(
   site: Site,
   place: Place,
   { tip, base }: { tip: string; base: string },
-  limits: ChangeLimits,
-): Promise<CutText | null> {
+  read: Read<T>,
+): Promise<{ value: T } | null> {
   const admin = (await isThere(place.path)) && !(await isThere(place.marker)) ? await findAdmin(site, place) : null;
   if (!admin) return null;
   const index = join(site.dataDir, 'index', `look-${process.pid}-${site.next()}`);
@@ -87,25 +101,21 @@ async function lookAtFiles(
     const entries = fresh.map((path) => `100644 ${EMPTY_BLOB}\t${path}\0`).join('');
     const input = Buffer.from(entries, 'latin1');
     if (fresh.length > 0) await git(['update-index', '--add', '--replace', '-z', '--index-info'], { input });
-    return await cutDiff(git, [base], limits, (path) => sizeIn(place, path));
+    return { value: await read({ git, revisions: [base], worktree: place.path }) };
   } finally {
     await rm(index, { force: true });
   }
 }
 
-async function cutDiff(
-  git: Git,
-  revisions: string[],
-  limits: ChangeLimits,
-  sizeOf?: (path: string) => Promise<number>,
-): Promise<CutText> {
+async function cutDiff({ git, revisions, worktree }: Compared, limits: ChangeLimits): Promise<CutText> {
+  const sizeOf = worktree === null ? undefined : (path: string) => sizeIn(worktree, path);
   const { sections, isCut } = await readChange(git, revisions, limits, sizeOf);
   return { text: sections.join(''), isCut };
 }
 
-async function sizeIn(place: Place, path: string): Promise<number> {
+async function sizeIn(root: string, path: string): Promise<number> {
   try {
-    return (await lstat(join(place.path, path))).size;
+    return (await lstat(join(root, path))).size;
   } catch (error) {
     // Deleted, or gone since git has named it.
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { AppError, type CutText, plainLine } from '@tidemill/contract';
+import { AppError, type ChangedFileView, type CutText, plainLine, type TaskFile } from '@tidemill/contract';
 import type { Change, ConflictEditor, FileCommit, KeptFiles, Workspace, Worktree, WorktreeRef } from '../ports.ts';
 import { openBench, withFilesOf } from './bench.ts';
 import { type BranchFiles, commitToBranch } from './branch-files.ts';
@@ -16,7 +16,17 @@ import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { handmadeCommits } from './handmade.ts';
 import { dropSnapshots, keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
-import { filesAt, filesIn, ignoredInCheckout, lookAtCommit, lookAtWork } from './look.ts';
+import {
+  type Compared,
+  filesAt,
+  filesIn,
+  ignoredInCheckout,
+  lookAtCommit,
+  lookAtWork,
+  readCommit,
+  readWork,
+} from './look.ts';
+import { listFiles, readFile } from './look-file.ts';
 import { lossesOf } from './merge-loss.ts';
 import { awaitOrphans } from './orphan.ts';
 import { findOutage } from './outage.ts';
@@ -39,6 +49,10 @@ export interface GitWorkspace extends Workspace, ConflictEditor {
   lookAtWork(task: WorktreeRef, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
   /** What a commit changed; null when it is not in the repository. */
   lookAtCommit(commit: string, maxBytes: number, signal?: AbortSignal): Promise<CutText | null>;
+  /** The files of a task's change: of the commit if there is one, else of its worktree or branch. */
+  filesOfChange(task: WorktreeRef, commit: string | null): Promise<ChangedFileView[] | null>;
+  /** One of them, before and after. */
+  fileOfChange(task: WorktreeRef, commit: string | null, path: string, maxBytes: number): Promise<TaskFile | null>;
   /** Commits this one file to the target where the person has it checked out, and nothing else. */
   commitFile(file: string, text: string, message: string): Promise<FileCommit>;
   /** Commits files to a branch that nobody has checked out. */
@@ -74,6 +88,8 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   /** The same without making a worktree for it; null when there is none. */
   const ifThere = <T>(task: WorktreeRef, work: Work<T>) =>
     turn(task, async (place) => ((await isThere(place.path)) ? standing(place, work) : null));
+  const readIn = <T>(task: WorktreeRef, commit: string | null, read: (compared: Compared) => Promise<T>) =>
+    commit === null ? readWork(site, site.place(task), read) : readCommit(site, commit, read);
   return {
     open: (task) => at(task, (place) => openTask(site, place)),
     capture: (task, message) => at(task, (place, notes) => captureWork(site, place, message, notes)),
@@ -127,6 +143,9 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     dropSnapshots: (snapshots) => site.shared(() => dropSnapshots(site, snapshots)),
     lookAtWork: (task, maxBytes, signal) => lookAtWork(site, site.place(task), { maxBytes, signal }),
     lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),
+    filesOfChange: (task, commit) => readIn(task, commit, listFiles),
+    fileOfChange: (task, commit, path, maxBytes) =>
+      readIn(task, commit, (compared) => readFile(compared, path, maxBytes)),
     commitFile: (file, text, message) => site.landing(() => spaceMatters(() => commitFile(site, file, text, message))),
     commitToBranch: (files) => site.shared(() => spaceMatters(() => commitToBranch(site, files))),
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),

@@ -137,9 +137,70 @@ describe('the change of a task', () => {
     expect(landed.of).toBe('landed');
     expect(landed.text).toContain('-one\n+landed');
     expect((await diff({ maxBytes: 40 })).isCut).toBe(true);
+    expect(await api.taskFiles({ project, task: task.number })).toMatchObject({
+      of: 'landed',
+      files: [{ path: 'a.txt' }],
+    });
+    const { before, after } = await api.taskFile({ project, task: task.number, path: 'a.txt' });
+    expect([before?.text, after?.text]).toEqual(['one\n', 'landed\n']);
     const first = bed.repository.git('rev-list', '--max-parents=0', 'HEAD');
     expect((await workspace.lookAtCommit(first, 10_000))?.text).toContain('+two');
     expect(await workspace.lookAtCommit('0'.repeat(40), 10_000)).toBeNull();
+  });
+});
+
+describe('the files of a change', () => {
+  const files = () => api.taskFiles({ project, task: task.number });
+  const file = (path: string, maxBytes?: number) => api.taskFile({ project, task: task.number, path, maxBytes });
+  const text = (content: string) => ({ text: content, isCut: false, isText: true });
+
+  test('are listed with what happened to them, and each is read on both sides, committed or not', async () => {
+    expect(await files()).toEqual({ of: 'nothing', files: [] });
+    await begin();
+    write('a.txt', 'one and a half\n');
+    await workspace.capture(task, 'work');
+    const odd = 'new <b>/ü "q".txt';
+    write(odd, 'new\n');
+    rmSync(join(folder, 'lib/b.txt'));
+    write('lib/c.txt', 'two\n');
+    const { of, files: found } = await files();
+    expect(of).toBe('worktree');
+    expect(found).toEqual([
+      { path: 'a.txt', from: null, status: 'changed' },
+      { path: 'lib/c.txt', from: 'lib/b.txt', status: 'renamed' },
+      { path: odd, from: null, status: 'added' },
+    ]);
+    expect(await file('a.txt')).toMatchObject({ before: text('one\n'), after: text('one and a half\n') });
+    expect(await file(odd)).toMatchObject({ before: null, after: text('new\n') });
+    expect(await file('lib/c.txt')).toMatchObject({ before: text('two\n'), after: text('two\n') });
+    expect((await file('a.txt', 2)).after).toEqual({ text: 'on', isCut: true, isText: true });
+    rmSync(join(folder, 'lib/c.txt'));
+    expect(await file('lib/b.txt')).toMatchObject({ status: 'deleted', before: text('two\n'), after: null });
+  });
+
+  test('only they can be read: no link is followed, no other path of the machine or of the repository', async () => {
+    writeFileSync(join(bed.home, 'secret.txt'), 'the secret\n');
+    await begin();
+    symlinkSync(join(bed.home, 'secret.txt'), join(folder, 'link.txt'));
+    rmSync(join(folder, 'a.txt'));
+    symlinkSync(join(bed.home, 'secret.txt'), join(folder, 'a.txt'));
+    rmSync(join(folder, 'lib'), { recursive: true });
+    symlinkSync(bed.home, join(folder, 'lib'));
+    write('image.png', Buffer.from([0x89, 0x50, 0, 1]));
+    const nothing = { text: '', isCut: false, isText: false };
+    expect((await file('link.txt')).after).toEqual(nothing);
+    expect(await file('a.txt')).toMatchObject({ before: text('one\n'), after: nothing });
+    expect((await file('lib/b.txt')).after).toBeNull();
+    expect((await file('image.png')).after).toEqual(nothing);
+    for (const path of [
+      'lib/secret.txt',
+      '../secret.txt',
+      join(bed.home, 'secret.txt'),
+      '.git',
+      '.tidemill/config.yaml',
+    ])
+      await expect(file(path)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(file('')).rejects.toMatchObject({ code: 'bad_input' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { reassignTask } from '../fleet/fleet.ts';
 import type { Handlers } from '../handler.ts';
 import { bulkTasks } from './bulk.ts';
-import { showDiff } from './diff.ts';
+import { listTaskFiles, showDiff, showTaskFile } from './diff.ts';
 import { importTasks } from './import.ts';
 import { moveTask } from './move.ts';
 import { showPrompt } from './prompt.ts';
@@ -25,6 +25,8 @@ export const taskHandlers: Handlers<'tasks'> = {
   tasks: listTasks,
   task: showTask,
   taskDiff: showDiff,
+  taskFiles: listTaskFiles,
+  taskFile: showTaskFile,
   worktrees: listWorktrees,
   prompt: showPrompt,
   editTask,
