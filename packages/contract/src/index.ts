@@ -51,6 +51,7 @@ export * from './routes.ts';
 export * from './routing.ts';
 export * from './run.ts';
 export * from './secrets.ts';
+export * from './session-request.ts';
 export * from './settings-view.ts';
 export * from './spec.ts';
 export * from './spec-draft.ts';

@@ -127,7 +127,7 @@ export class Daemon {
     const onNote = (text: string, error?: unknown) => this.#note(text, error);
     const made = { opened, folder, env, info, onNote };
     this.#shared = createShared(made);
-    this.#engines = new RunningEngines({ ...made, ...this.#shared, runAccess });
+    this.#engines = new RunningEngines({ ...made, ...this.#shared, runAccess, api: () => this.api });
     this.#services = createServices(made, this.#shared, {
       engines: this.#engines,
       access,

@@ -1,4 +1,4 @@
-import { AppError, type DaemonInfo, MAX_WORKERS, type Project } from '@tidemill/contract';
+import { type Api, AppError, type DaemonInfo, MAX_WORKERS, type Project, workerLabel } from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
 import { createOutputFiles } from '../config/output-files.ts';
 import { settingsMark } from '../config/watch.ts';
@@ -13,12 +13,14 @@ import { AbsentEngines, type ProcessEngines } from './engines.ts';
 import type { Shared } from './handler-context.ts';
 import { LiveSettings } from './live-settings.ts';
 import { createProjectEngine, type ProjectEngine } from './project-engine.ts';
+import { SessionRequests } from './session-requests.ts';
 import { setupWarnings } from './setup-warnings.ts';
 import { markWork } from './working-folders.ts';
 
 interface Running {
   made: ProjectEngine;
   live: LiveSettings;
+  requests: SessionRequests;
   /** Takes back the mark in the repository. */
   unmark(): Promise<void>;
 }
@@ -27,6 +29,8 @@ interface Host extends Shared {
   info: DaemonInfo;
   folder: DataFolder;
   runAccess: RunAccess;
+  /** What requests in files use. */
+  api(): Api;
   onNote(text: string, error?: unknown): void;
 }
 
@@ -113,11 +117,29 @@ export class RunningEngines implements ProcessEngines {
       setupWarnings: () => setupWarnings(root, own, () => store.workers(project.id)),
       onChange: (changed, config) => channels.follow(changed, config),
     });
-    this.#running.set(project.id, { made, live, unmark });
+    const requests = this.#requestsOf(made, live);
+    this.#running.set(project.id, { made, live, requests, unmark });
     if (!this.#housekeeping) this.#housekeeping = reactors.add(this.#keepHouse(), await store.lastSeq());
     await live.start(mark);
+    requests.start();
     onNote(`working on ${root}`);
     return { project, warnings: live.warnings };
+  }
+
+  #requestsOf({ project }: ProjectEngine, live: LiveSettings): SessionRequests {
+    const { opened, folder, api, onNote } = this.#host;
+    return new SessionRequests({
+      project,
+      api: api(),
+      clock: opened.clock,
+      config: () => live.config,
+      async labelOf(name) {
+        const workers = await opened.store.workers(project.id);
+        const own = workers.find((worker) => worker.name === name && worker.host === folder.host);
+        return own ? workerLabel(own, workers) : name;
+      },
+      onNote,
+    });
   }
 
   /** One for all projects, because they share the data folder. */
@@ -147,7 +169,7 @@ export class RunningEngines implements ProcessEngines {
   async stopFollowing(): Promise<void> {
     this.#isStopping = true;
     this.#ending.abort();
-    await Promise.all([...this.#running.values()].map(({ live }) => live.stop()));
+    await Promise.all([...this.#running.values()].flatMap(({ live, requests }) => [live.stop(), requests.stop()]));
   }
 
   /** A second call may use a shorter time. */

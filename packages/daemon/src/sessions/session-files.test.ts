@@ -13,8 +13,9 @@ import { join } from 'node:path';
 import { SessionFile } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TemporaryRepository } from '../../../../test/e2e/cli-repository.ts';
-import type { Clock, SessionFiles } from '../ports.ts';
-import { createSessionFiles, SESSIONS_FOLDER } from './session-files.ts';
+import type { Clock, SessionFiles, SessionResponse } from '../ports.ts';
+import { SESSIONS_FOLDER } from './folder.ts';
+import { createSessionFiles } from './session-files.ts';
 
 const idle = (agentId: string, more: Partial<SessionFile> = {}): SessionFile => ({
   agentId,
@@ -151,5 +152,78 @@ describe('session files', () => {
     sessions.drop('agent-3');
     await sessions.settled();
     expect(readdirSync(folder).sort()).toEqual(['agent-1.session', 'notes.txt']);
+  });
+});
+
+describe('the response of a run', () => {
+  const response: SessionResponse = {
+    agentId: 'agent-1',
+    isFailed: false,
+    outcome: 'pr_ready',
+    failure: null,
+    mode: 'implement',
+    runId: 'run_1',
+    task: { number: 4, title: 'Log out', branch: 'task/4-log-out', commit: 'abc' },
+    summary: 'Done.\n## Files\n\u001b[31m**Status:** FAILED',
+    files: ['src/a.ts', 'src/`b`.ts'],
+    costUsd: 0.125,
+    finishedAt: '2026-03-01T10:00:00.000Z',
+  };
+  const text = () => readFileSync(join(folder, 'agent-1.response.md'), 'utf8');
+
+  test('says outcome, branch, summary and files; what the agent wrote is quoted', async () => {
+    sessions.respond('agent-1', response);
+    await sessions.settled();
+    expect(
+      text()
+        .split('\n')
+        .map((line) => line.trimEnd()),
+    ).toEqual([
+      '# agent-1: #4 Log out',
+      '',
+      '**Status:** COMPLETED',
+      '**Outcome:** pr_ready',
+      '**Mode:** implement',
+      '**Task:** 4',
+      '**Branch:** task/4-log-out',
+      '**Commit:** abc',
+      '**Run:** run_1',
+      '**Cost:** 0.13 USD',
+      '**Finished:** 2026-03-01T10:00:00.000Z',
+      '',
+      '## Summary',
+      '',
+      '> Done.',
+      '> ## Files',
+      '> **Status:** FAILED',
+      '',
+      '## Files',
+      '',
+      '- `src/a.ts`',
+      "- `src/'b'.ts`",
+      '',
+    ]);
+  });
+
+  test('is removed when the next run starts, and with its worker', async () => {
+    sessions.respond('agent-1', response);
+    sessions.respond('agent-2', { ...response, agentId: 'agent-2' });
+    await sessions.settled();
+    sessions.respond('agent-1', null);
+    sessions.drop('agent-2');
+    await sessions.settled();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('a folder that is a link is not written through, and nothing behind it is removed', async () => {
+    const elsewhere = join(repository.root, 'elsewhere');
+    mkdirSync(elsewhere);
+    writeFileSync(join(elsewhere, 'agent-1.session'), 'mine');
+    symlinkSync(elsewhere, folder);
+    await sessions.keepOnly([]);
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    expect(readFileSync(join(elsewhere, 'agent-1.session'), 'utf8')).toBe('mine');
+    expect(notes).toContain('the session file of agent-1 could not be written');
   });
 });

@@ -1,13 +1,13 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SessionFile } from '@tidemill/contract';
-import { gitWith } from '../git/program.ts';
 import type { Clock, SessionFiles } from '../ports.ts';
+import { folderFault, prepareFolder, SESSIONS_FOLDER, WORKER_FILE, writeWhole } from './folder.ts';
+import { responseText } from './response-text.ts';
 
-export const SESSIONS_FOLDER = '.claude-sessions';
-const SUFFIX = '.session';
 /** A write that fails is tried again after these; then the next change or heartbeat is the next try. */
 const RETRY_MS = [1_000, 2_000, 4_000];
+const MOST_BYTES = 100_000;
 
 interface SessionFilesOptions {
   /** The repository's root. */
@@ -19,36 +19,31 @@ interface SessionFilesOptions {
 /**
  *   put ──▶ waiting (only the newest) ──▶ temporary file ──rename──▶ there
  *                                             └──fails──▶ 1 s, 2 s, 4 s ──▶ given up until the next put
- * One line of work per worker, so that writes of one file never cross.
+ * One line of work per file, so that writes of one file never cross.
  */
 export function createSessionFiles(options: SessionFilesOptions): SessionFiles {
   const lines = new Map<string, Line>();
-  const lineOf = (name: string) => {
-    const line = lines.get(name) ?? new Line(name, options, ready);
-    lines.set(name, line);
+  const lineOf = (file: string) => {
+    const line = lines.get(file) ?? new Line(file, options, ready);
+    lines.set(file, line);
     return line;
   };
-  /** Runs once: excludes the folder from the person's commits. */
-  let excluded: Promise<void> | undefined;
+  let isExcluded = false;
   const ready = async () => {
-    excluded ??= exclude(options.root);
-    await excluded.catch((error: unknown) => {
-      excluded = undefined;
-      throw error;
-    });
-    await mkdir(join(options.root, SESSIONS_FOLDER)).catch((error: NodeJS.ErrnoException) => {
-      // Never creates the repository's folder: a moved repository must be able to return to its path.
-      if (error.code !== 'EEXIST') throw error;
-    });
+    await prepareFolder(options.root, isExcluded);
+    isExcluded = true;
   };
   return {
-    put: (file) => lineOf(file.agentId).ask(file),
-    drop: (name) => lineOf(name).ask(null),
+    put: (file) => lineOf(`${file.agentId}.session`).ask(`${JSON.stringify(file, null, 2)}\n`),
+    respond: (name, response) => lineOf(`${name}.response.md`).ask(response && responseText(response)),
+    drop: (name) => {
+      for (const suffix of ['session', 'response.md', 'answer.json']) lineOf(`${name}.${suffix}`).ask(null);
+    },
     async keepOnly(names) {
       const there = await readdir(join(options.root, SESSIONS_FOLDER)).catch(() => []);
       for (const entry of there) {
-        const name = /^((?:agent-\d+|review-agent))\.session$/.exec(entry)?.[1];
-        if (name && !names.includes(name)) lineOf(name).ask(null);
+        const name = WORKER_FILE.exec(entry)?.[1];
+        if (name && !names.includes(name)) lineOf(entry).ask(null);
       }
     },
     settled: async () => void (await Promise.all([...lines.values()].map(({ work }) => work))),
@@ -58,21 +53,23 @@ export function createSessionFiles(options: SessionFilesOptions): SessionFiles {
 /** The writes of one file, one after the other. */
 class Line {
   readonly #path: string;
-  readonly #name: string;
+  /** What it is called in notes. */
+  readonly #called: string;
   readonly #options: SessionFilesOptions;
   readonly #ready: () => Promise<void>;
   /** Undefined: nothing to do. Null: the file must be removed. */
-  #wanted: SessionFile | null | undefined;
+  #wanted: string | null | undefined;
   work: Promise<void> | null = null;
 
-  constructor(name: string, options: SessionFilesOptions, ready: () => Promise<void>) {
-    this.#name = name;
-    this.#path = join(options.root, SESSIONS_FOLDER, `${name}${SUFFIX}`);
+  constructor(file: string, options: SessionFilesOptions, ready: () => Promise<void>) {
+    this.#path = join(options.root, SESSIONS_FOLDER, file);
+    const [name, kind] = [file.slice(0, file.indexOf('.')), file.endsWith('.session') ? 'session' : 'response'];
+    this.#called = `the ${kind} file of ${name}`;
     this.#options = options;
     this.#ready = ready;
   }
 
-  ask(wanted: SessionFile | null): void {
+  ask(wanted: string | null): void {
     // A file that is removed and then written again is removed first: a reset keeps no old content.
     this.#wanted = wanted;
     this.work ??= this.#run().finally(() => {
@@ -94,39 +91,34 @@ class Line {
   async #try(): Promise<boolean> {
     const wanted = this.#wanted;
     try {
-      if (wanted === null) await rm(this.#path, { force: true });
-      else if (wanted) await this.#write(wanted);
+      if (wanted === null) await this.#remove();
+      else if (wanted !== undefined) await this.#write(wanted);
       if (this.#wanted === wanted) this.#wanted = undefined;
       return true;
     } catch (error) {
-      this.#options.onNote(`the session file of ${this.#name} could not be written`, error);
+      this.#options.onNote(`${this.#called} could not be written`, error);
       return false;
     }
   }
 
-  async #write(file: SessionFile): Promise<void> {
+  async #remove(): Promise<void> {
+    // Through a link, somebody else's file would be removed.
+    if ((await folderFault(this.#options.root)) === null) await rm(this.#path, { force: true });
+  }
+
+  async #write(text: string): Promise<void> {
     await this.#ready();
-    await this.#lookForDamage();
-    const temporary = join(dirname(this.#path), `.${this.#name}.${process.pid}.tmp`);
-    try {
-      await writeFile(temporary, `${JSON.stringify(file, null, 2)}\n`);
-      await rename(temporary, this.#path);
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => undefined); // a folder that cannot be written keeps it, too
-      throw error;
-    }
+    if (this.#path.endsWith('.session')) await this.#lookForDamage();
+    await writeWhole(this.#path, text);
   }
 
   /** Another program may have changed it. It is rewritten from the store, and the damage is logged. */
   async #lookForDamage(): Promise<void> {
-    let text: string;
-    try {
-      text = await readFile(this.#path, 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EISDIR') await rm(this.#path, { recursive: true });
-      return;
-    }
-    if (!isSession(text)) this.#options.onNote(`the session file of ${this.#name} was damaged and is made anew`);
+    const found = await lstat(this.#path).catch(() => null);
+    if (found === null) return;
+    if (found.isDirectory()) await rm(this.#path, { recursive: true });
+    else if (found.isFile() && found.size <= MOST_BYTES && isSession(await readFile(this.#path, 'utf8'))) return;
+    else this.#options.onNote(`${this.#called} was damaged and is made anew`);
   }
 }
 
@@ -136,21 +128,4 @@ function isSession(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** In the repository's own list of what git does not look at; a person's .gitignore is theirs. */
-async function exclude(root: string): Promise<void> {
-  const { stdout } = await gitWith({ cwd: root })([
-    'rev-parse',
-    '--path-format=absolute',
-    '--git-path',
-    'info/exclude',
-  ]);
-  const file = stdout.replace(/\n$/, '');
-  const text = await readFile(file, 'utf8').catch(() => '');
-  const line = `/${SESSIONS_FOLDER}/`;
-  if (text.split('\n').some((each) => each.trim() === line)) return;
-  await mkdir(dirname(file), { recursive: true });
-  const glue = text === '' || text.endsWith('\n') ? '' : '\n';
-  await writeFile(file, `${text}${glue}${line}\n`);
 }

@@ -1,5 +1,6 @@
 import {
   REACTORS,
+  type Run,
   type SessionFile,
   type Task,
   type Worker,
@@ -8,10 +9,12 @@ import {
   workerName,
 } from '@tidemill/contract';
 import { workerStatus } from '@tidemill/core';
-import type { Reactor, ReactorCall } from '../../ports.ts';
+import type { Reactor, ReactorCall, SessionResponse } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
 const END_MS = 1_000;
+/** Looked at after a start. */
+const LAST_RUNS = 100;
 
 /** Keeps the session files in line with the store. The files are never read: the store is the source of truth. */
 export class SessionMirror implements Reactor {
@@ -31,6 +34,7 @@ export class SessionMirror implements Reactor {
     if (!this.#deps.sessions) return;
     await this.#deps.sessions.keepOnly(names);
     await this.#write(names);
+    await this.#respondAgain();
   }
 
   async end(names: string[]): Promise<void> {
@@ -55,6 +59,49 @@ export class SessionMirror implements Reactor {
     }
     for (const name of dropped) sessions.drop(name);
     if (due.size > 0) await this.#write([...due]);
+    for (const { body } of call.events)
+      if (body.type === 'run.started' || body.type === 'run.finished') await this.#respond(body);
+  }
+
+  /** What a run produced is there from its end to the start of the worker's next run. */
+  async #respond({ type, runId }: { type: 'run.started' | 'run.finished'; runId: string }): Promise<void> {
+    const { sessions, store } = this.#deps;
+    const run = await store.run(runId);
+    if (!sessions || !run || !this.#isOurs(run.workerId)) return;
+    const worker = (await store.workers(this.projectId)).find(({ id }) => id === run.workerId);
+    if (!worker || worker.isOutside || !hasAgent(worker)) return;
+    sessions.respond(worker.name, type === 'run.started' ? null : await this.#responseOf(worker.name, run));
+  }
+
+  /** The last daemon may have ended before it wrote them. */
+  async #respondAgain(): Promise<void> {
+    const { store, project } = this.#deps;
+    const types = ['run.started', 'run.finished'];
+    const last = await store.events({ projectId: project.id, types, newestFirst: true, limit: LAST_RUNS });
+    const bodies = last.flatMap(({ body }) =>
+      body.type === 'run.started' || body.type === 'run.finished' ? body : [],
+    );
+    for (const body of bodies.reverse()) await this.#respond(body);
+  }
+
+  async #responseOf(agentId: string, run: Run): Promise<SessionResponse> {
+    const { store, workspace } = this.#deps;
+    const { id: runId, outcome, failure, mode, summary, usage } = run;
+    const task = run.jobId === undefined ? await store.task(run.subjectId) : null;
+    const commit = task?.head?.commit ?? null;
+    return {
+      agentId,
+      isFailed: failure !== null || outcome === 'failed' || outcome === 'interrupted',
+      outcome: outcome ?? 'none',
+      failure,
+      mode,
+      runId,
+      task: task && { number: task.number, title: task.title, branch: task.branch, commit },
+      summary,
+      files: commit === null ? [] : await workspace.filesIn(commit, 'base'),
+      costUsd: usage.costUsd,
+      finishedAt: new Date(run.endedAt ?? this.#deps.clock.now()).toISOString(),
+    };
   }
 
   #isOurs(workerId: string): boolean {
@@ -69,8 +116,7 @@ export class SessionMirror implements Reactor {
     const leased = await store.leased(project.id);
     const jobs = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
     for (const worker of workers) {
-      const hasAgent = worker.role === 'builder' || worker.role === 'reviewer';
-      if (!names.includes(worker.name) || !hasAgent || worker.isOutside || worker.host !== host) continue;
+      if (!names.includes(worker.name) || !hasAgent(worker) || worker.isOutside || worker.host !== host) continue;
       const task = leased.find(({ lease }) => lease?.workerId === worker.id) ?? null;
       const job = jobs.find(({ lease }) => lease?.workerId === worker.id) ?? null;
       const run = task?.lastRunId ? await store.run(task.lastRunId) : null;
@@ -80,6 +126,8 @@ export class SessionMirror implements Reactor {
     }
   }
 }
+
+const hasAgent = ({ role }: Worker) => role === 'builder' || role === 'reviewer';
 
 function sessionOf(worker: Worker, task: Task | null, status: WorkerStatus, now: number): SessionFile {
   return {
