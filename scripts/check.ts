@@ -30,6 +30,7 @@ export function repositoryChecks(root: string): Check[] {
     { name: 'types: core, without Node', command: tsc('packages/core') },
     { name: 'types: contract, without Node', command: tsc('packages/contract') },
     { name: 'types: the page', command: tsc('packages/web') },
+    { name: 'types: the VS Code extension', command: tsc('packages/vscode') },
     {
       name: 'lint and format',
       command: [process.execPath, bin(root, '@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings', '.'],

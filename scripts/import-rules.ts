@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   contract: [],
   core: ['contract'],
   web: ['contract'],
+  vscode: ['contract'],
   ...Object.fromEntries([...GROUND, ...ADAPTERS].map((part) => [part, [...ANY_PACKAGE, ...GROUND]])),
   /** They read their own files with config's line numbers. */
   guards: [...ANY_PACKAGE, ...GROUND, 'config'],

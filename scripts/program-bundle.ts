@@ -42,7 +42,7 @@ const taken = (names: string) =>
  * An `import` of one of Node's own modules evaluates all its exports, and some of these load more modules. When values are
  * taken from an object, only those are evaluated.
  */
-const LIGHTER_IMPORTS: Plugin = {
+export const LIGHTER_IMPORTS: Plugin = {
   name: 'lighter-imports',
   setup({ onLoad }) {
     onLoad({ filter: /packages[\\/](contract|core|daemon)[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {

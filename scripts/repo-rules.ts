@@ -47,7 +47,7 @@ export const fileNames: Rule = (tree) =>
 
 const MARKDOWN = [
   /^(README|AGENTS|CONTRIBUTING|CHANGELOG)\.md$/,
-  /^docs\/(adding-a-noun|agents|api|architecture|commands|feedback|glossary|guards|ideas|loop|mcp|memory|page|pipelines|replay|requirements|sandbox|sessions|settings|specs)\.md$/,
+  /^docs\/(adding-a-noun|agents|api|architecture|commands|feedback|glossary|guards|ideas|loop|mcp|memory|page|pipelines|replay|requirements|sandbox|sessions|settings|specs|vscode)\.md$/,
   /^docs\/decisions\/\d{3}-[a-z0-9-]+\.md$/,
   /^prompts\/.+\.md$/,
   /(^|\/)(fixtures?|sample)\/.+\.md$/,
@@ -122,6 +122,8 @@ const ENTRIES = [
   'packages/daemon/src/guard.ts',
   'packages/daemon/src/agents/scripted-player.ts',
   'packages/web/src/main.tsx',
+  'packages/vscode/src/extension.ts',
+  'packages/vscode/src/webview/fleet-page.ts',
 ];
 
 export const unpluggedModules: Rule = (tree) => {

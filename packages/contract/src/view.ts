@@ -186,6 +186,10 @@ export const DaemonInfo = z.object({
 });
 export type DaemonInfo = z.infer<typeof DaemonInfo>;
 
+/** How to reach the daemon of a data folder: the content of its `daemon.json`. The token gives full access. */
+export const DaemonFile = DaemonInfo.extend({ token: z.string() });
+export type DaemonFile = z.infer<typeof DaemonFile>;
+
 export const ProjectStatus = z.object({
   project: z.object({ id: z.string(), name: z.string(), root: z.string(), target: z.string() }),
   daemon: DaemonInfo.nullable(),

@@ -1,15 +1,11 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { DaemonInfo } from '@tidemill/contract';
-import { z } from 'zod';
+import { DaemonFile } from '@tidemill/contract';
 import type { DataFolder } from '../config/data-folder.ts';
-
-/** How to reach the daemon of a data folder. Readable by its owner only: the token gives full access. */
-const DaemonFile = DaemonInfo.extend({ token: z.string() });
-export type DaemonFile = z.infer<typeof DaemonFile>;
 
 /** Link that opens the page in a browser. It contains the token, so it must never be logged. */
 export const pageLink = ({ url, token }: Pick<DaemonFile, 'url' | 'token'>) => `${url}/?token=${token}`;
 
+/** Readable by its owner only: the token gives full access. */
 export function writeDaemonFile({ daemonFile }: DataFolder, content: DaemonFile): void {
   const temporary = `${daemonFile}.${content.pid}`;
   writeFileSync(temporary, `${JSON.stringify(content)}\n`, { mode: 0o600 });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Api, AppError } from '@tidemill/contract';
+import { type Api, AppError, type DaemonFile } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
-import { type DaemonFile, pageLink, readDaemonFile } from './daemon-file.ts';
+import { pageLink, readDaemonFile } from './daemon-file.ts';
 import { localFetch } from './local-fetch.ts';
 import { isLockFree } from './lock.ts';
 
-export { type DaemonFile, pageLink };
+export { pageLink };
 
 /** Commands respond within five seconds, including the start of the program. */
 const PATIENCE_MS = 3_000;

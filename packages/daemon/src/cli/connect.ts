@@ -1,6 +1,6 @@
-import type { Api, Project } from '@tidemill/contract';
+import type { Api, DaemonFile, Project } from '@tidemill/contract';
 import type { Offline } from '../assembly/offline.ts';
-import { type DaemonFile, reachDaemon } from '../assembly/reach.ts';
+import { reachDaemon } from '../assembly/reach.ts';
 
 export interface Connection {
   api: Api;

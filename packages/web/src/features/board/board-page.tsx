@@ -1,5 +1,5 @@
 import './board.css';
-import type { TaskSummary, WorkerStatus } from '@tidemill/contract';
+import { stageOrder, type TaskSummary, type WorkerStatus } from '@tidemill/contract';
 import { useMemo } from 'react';
 import { useAddress } from '../../address.ts';
 import { useMay } from '../../shell/action.tsx';
@@ -9,7 +9,7 @@ import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { RoleNote } from '../../shell/role-note.tsx';
 import { plural, stageText } from '../../words.ts';
-import { humanStages, orderOf } from '../stage/flow.ts';
+import { humanStages } from '../stage/flow.ts';
 import { AddTask } from './add-task.tsx';
 import { BulkBar } from './bulk.tsx';
 import type { CardActions } from './card.tsx';
@@ -99,7 +99,7 @@ function Board({ store, filters: given, mayAct }: BoardProps) {
     { keys: 'l', does: 'Next column', repeats: true, run: () => toNeighbour(1) },
     ...(selected.size > 0 ? [{ keys: 'Escape', does: 'Clear the selection', run: clear }] : []),
   ]);
-  const stages = ['open', ...orderOf(project, status.tasks), ...NEEDS_YOU, 'done', 'cancelled'];
+  const stages = ['open', ...stageOrder(project, status.tasks), ...NEEDS_YOU, 'done', 'cancelled'];
   const here = stages.includes(chosen) ? chosen : (stages.find((stage) => status.tasks[stage]) ?? 'open');
   const shown = isNarrow ? [here] : stages;
   useShownColumn(isNarrow ? '' : chosen);

@@ -1,6 +1,5 @@
-import type { TaskSummary } from '@tidemill/contract';
+import { HELD_WORDS, type TaskSummary } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
-import { WHY } from '../stage/flow.ts';
 
 const isOver = (stage: string) => stage === 'done' || stage === 'cancelled';
 
@@ -10,7 +9,7 @@ export function heldBy(task: TaskSummary): string | null {
   if (task.openQuestions[0]) return plainLine(task.openQuestions[0].text);
   if (task.stage === 'blocked' && task.blocked) {
     const text = plainLine(task.blocked.text);
-    return text === '' ? WHY[task.blocked.reason] : `${WHY[task.blocked.reason]}: ${text}`;
+    return text === '' ? HELD_WORDS[task.blocked.reason] : `${HELD_WORDS[task.blocked.reason]}: ${text}`;
   }
   return task.waiting === null ? null : plainLine(task.waiting);
 }

@@ -1,4 +1,4 @@
-import type { InboxItem, NeedsYou, QuestionView } from '@tidemill/contract';
+import { HELD_WORDS, type InboxItem, type NeedsYou, type QuestionView } from '@tidemill/contract';
 import { memo } from 'react';
 import { api } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
@@ -12,7 +12,6 @@ import { stageText, withTimes } from '../../words.ts';
 import { ProposalDecision } from '../loop/proposal-decision.tsx';
 import { Answer } from '../question/answer.tsx';
 import { Asked } from '../question/asked.tsx';
-import { WHY } from '../stage/flow.ts';
 import { Decision } from './decision.tsx';
 
 interface ItemProps {
@@ -24,7 +23,7 @@ interface ItemProps {
 function headOf(item: InboxItem): string {
   if (!isTask(item)) return item.title;
   const reason = item.title.replace(/^blocked, /, '');
-  return WHY[reason as NeedsYou['holds']] ?? stageText(item.title);
+  return HELD_WORDS[reason as NeedsYou['holds']] ?? stageText(item.title);
 }
 
 /** Whether the item is a task itself, not a question about one. */

@@ -1,8 +1,7 @@
-import type { NeedsYou as Need } from '@tidemill/contract';
+import { heldText, type NeedsYou as Need } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { plural, withTimes } from '../../words.ts';
-import { heldText } from '../stage/flow.ts';
 
 const SHOWN = 4;
 

@@ -1,0 +1,32 @@
+// The same words as on the page. Without the contract, because these are needed before it is loaded.
+
+export const stageText = (name: string) => name.replaceAll('_', ' ');
+
+export const plural = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+
+export function money(usd: number): string {
+  if (usd > 0 && usd < 0.01) return '<$0.01';
+  return `$${usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}
+
+/** `$50` rather than `$50.00`: limits are round. */
+export const limit = (usd: number) => (Number.isInteger(usd) ? `$${usd.toLocaleString('en-US')}` : money(usd));
+
+export const percent = (part: number) => `${Math.round(part * 100)} %`;
+
+const UNITS: [ms: number, name: string][] = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+];
+
+/** `3 min`, `2 h 5 min`. */
+export function elapsed(ms: number): string {
+  const at = UNITS.findIndex(([unit]) => ms >= unit);
+  if (at < 0) return `${Math.max(0, Math.floor(ms / 1000))} s`;
+  const [unit, name] = UNITS[at]!;
+  const smaller = UNITS[at + 1];
+  const rest = smaller ? Math.floor((ms % unit) / smaller[0]) : 0;
+  return `${Math.floor(ms / unit)} ${name}${rest > 0 ? ` ${rest} ${smaller![1]}` : ''}`;
+}

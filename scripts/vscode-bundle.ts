@@ -1,0 +1,53 @@
+import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { LIGHTER_IMPORTS } from './program-bundle.ts';
+
+const root = join(import.meta.dirname, '..');
+const extension = join(root, 'packages', 'vscode');
+
+/** A larger one takes noticeably longer to install and to load. */
+export const BUNDLE_LIMIT = 400_000;
+
+/** The extension as it is packed: a folder with its manifest, bundle, webview and documents. Returns the bundle's size. */
+export async function bundleExtension(folder: string): Promise<{ bytes: number; version: string }> {
+  rmSync(folder, { recursive: true, force: true });
+  const dist = join(folder, 'dist');
+  const shared = { bundle: true, minify: true, sourcemap: false, logLevel: 'warning' } as const;
+  await Promise.all([
+    build({
+      ...shared,
+      entryPoints: [{ in: join(extension, 'src', 'extension.ts'), out: 'extension' }],
+      outdir: dist,
+      outExtension: { '.js': '.cjs' },
+      format: 'cjs',
+      platform: 'node',
+      // The oldest editor that the manifest allows.
+      target: 'node22',
+      external: ['vscode'],
+      plugins: [LIGHTER_IMPORTS],
+    }),
+    build({
+      ...shared,
+      entryPoints: [{ in: join(extension, 'src', 'webview', 'fleet-page.ts'), out: 'fleet' }],
+      outdir: dist,
+      format: 'iife',
+      platform: 'browser',
+      target: 'chrome130',
+    }),
+  ]);
+  cpSync(join(extension, 'media'), join(folder, 'media'), { recursive: true });
+  cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  cpSync(join(root, 'docs', 'vscode.md'), join(folder, 'README.md'));
+  const {
+    devDependencies: _,
+    private: __,
+    type: ___,
+    ...manifest
+  } = JSON.parse(readFileSync(join(extension, 'package.json'), 'utf8')) as Record<string, unknown> & {
+    version: string;
+  };
+  const packed = { ...manifest, files: ['dist', 'media'] };
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
+  return { bytes: statSync(join(dist, 'extension.cjs')).size, version: manifest.version };
+}
