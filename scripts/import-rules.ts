@@ -20,6 +20,7 @@ const ADAPTERS = [
   'sessions',
   'research',
   'config',
+  'trackers',
 ];
 
 const ANY_PACKAGE = ['contract', 'core'];

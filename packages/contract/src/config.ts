@@ -3,6 +3,7 @@ import { ChannelName } from './alert.ts';
 import { HilSetting } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
 import { ChannelConfig, NotifyConfig } from './channel.ts';
+import { GithubConfig } from './github-config.ts';
 import { HousekeepingConfig } from './housekeeping.ts';
 import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
@@ -210,6 +211,8 @@ export const Config = z.strictObject({
   loop: LoopConfig.prefault({}),
   /** Whether and how Tidemill learns from its work. */
   learning: LearningConfig.prefault({}),
+  /** The connection to GitHub. Absent: GitHub is not used, unless something else needs it. */
+  github: GithubConfig.optional(),
   /** Where metrics are sent: the address of an OpenTelemetry collector. */
   telemetry: z
     .strictObject({

@@ -32,6 +32,7 @@ export const ErrorCode = z.enum([
   'already_answered',
   'worker_paused',
   'channel_failed',
+  'github_failed',
   'internal',
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

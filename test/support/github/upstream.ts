@@ -19,8 +19,10 @@ export class Upstream {
   readonly #url: string;
   readonly #path: string;
   readonly #adminToken: string;
+  readonly #publicUrl: string;
 
-  private constructor(emulator: Emulator, port: number, { owner, name, users }: Seed) {
+  private constructor(emulator: Emulator, port: number, { owner, name, users }: Seed, publicUrl: string) {
+    this.#publicUrl = publicUrl;
     this.#emulator = emulator;
     this.#url = `http://127.0.0.1:${port}`;
     this.#path = `/repos/${owner}/${name}`;
@@ -65,7 +67,7 @@ export class Upstream {
         },
       },
     });
-    const upstream = new Upstream(emulator, port, seed);
+    const upstream = new Upstream(emulator, port, seed, publicUrl);
     for (const { login, access } of users)
       if (login !== owner && access !== 'none')
         await upstream.ask('PUT', `/collaborators/${login}`, { permission: access });
@@ -102,7 +104,7 @@ export class Upstream {
     const link = response.headers.get('link');
     return {
       status: response.status,
-      headers: link ? { link } : {},
+      headers: link ? { link: link.replaceAll(/http:\/\/(127\.0\.0\.1|localhost):\d+/g, this.#publicUrl) } : {},
       body: text && response.headers.get('content-type')?.includes('json') ? JSON.parse(text) : text,
     };
   }

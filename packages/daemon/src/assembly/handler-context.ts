@@ -49,7 +49,7 @@ export function createShared({ opened, folder, env, info, onNote }: ProcessParts
 
 /** Creates the handlers' services, with or without a daemon. */
 export function createServices(
-  { opened, folder, info, onNote }: ProcessParts,
+  { opened, folder, env, info, onNote }: ProcessParts,
   { reactors, metrics, channels }: Shared,
   own: { engines: ProcessEngines; access: People['access']; stop: Machine['stop'] },
 ): Services {
@@ -90,6 +90,10 @@ export function createServices(
       setupWarnings: async ({ id, root }) => {
         const { setupWarnings } = await import('./setup-warnings.ts');
         return setupWarnings(root, { path: folder.path, isShared: opened.isShared }, () => store.workers(id));
+      },
+      examineGithub: async ({ root }, config) => {
+        const { examineGithub } = await import('./github.ts');
+        return examineGithub({ root, config, env, clock });
       },
       examine: async () => {
         const { examineMachine } = await import('./examine.ts');

@@ -5,6 +5,7 @@ import type {
   Caller,
   ChangedFileView,
   ChannelView,
+  Config,
   CutText,
   DaemonInfo,
   Finding,
@@ -143,6 +144,8 @@ export interface Machine {
   absenceOf: AbsenceOf;
   /** Mistakes in the surroundings of a project that its config does not show. */
   setupWarnings(project: Project): Promise<string[]>;
+  /** Asks GitHub once whether the settings work. Empty where GitHub is not used. */
+  examineGithub(project: Project, config: Config): Promise<Finding[]>;
   /** Checks that belong to the machine and the store rather than to a project. */
   examine(): Promise<Finding[]>;
   stop(now: boolean): void;

@@ -64,6 +64,8 @@ async function examineProject(services: Services, project: Project, say: Say): P
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
     await sayWhoIsMissing(services, project, config, say);
     await sayWhatIsSeen(services, project, config, say);
+    for (const { level, check, text, hint } of await services.machine.examineGithub(project, config))
+      say(level, check, `${name}: ${text}`, hint);
   });
   await guarded(say, 'setup', name, async () => {
     const warnings = await services.machine.setupWarnings(project);

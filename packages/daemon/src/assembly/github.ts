@@ -1,0 +1,57 @@
+import { AppError, type Config, type Finding, GithubConfig } from '@tidemill/contract';
+import { z } from 'zod';
+import { gitWith } from '../git/program.ts';
+import type { Clock } from '../ports.ts';
+import { GithubClient } from '../trackers/github/client/client.ts';
+
+export interface GithubSurroundings {
+  root: string;
+  config: Config;
+  env: NodeJS.ProcessEnv;
+  clock: Clock;
+}
+
+/** One connection per project: everything that uses GitHub shares its cache and its limits. Null: nothing uses GitHub. */
+export function openGithub({ root, config, env, clock }: GithubSurroundings): GithubClient | null {
+  if (!usesGithub(config)) return null;
+  return new GithubClient({
+    config: config.github ?? GithubConfig.parse({}),
+    root,
+    env,
+    clock,
+    async remote() {
+      const git = gitWith({ cwd: root });
+      const own = await git(['config', '--get', `branch.${config.target}.remote`], { answers: [1] });
+      const name = own.stdout.trim() && own.stdout.trim() !== '.' ? own.stdout.trim() : 'origin';
+      const { stdout } = await git(['config', '--get', `remote.${name}.url`], { answers: [1] });
+      return stdout.trim() || null;
+    },
+  });
+}
+
+const usesGithub = ({ github }: Config) => github !== undefined;
+
+const Repository = z.object({
+  full_name: z.string(),
+  archived: z.boolean().optional(),
+  permissions: z.object({ push: z.boolean(), admin: z.boolean().optional() }).optional(),
+});
+
+/** One request that shows whether address, token and rights are right. */
+export async function examineGithub(around: GithubSurroundings): Promise<Finding[]> {
+  const client = openGithub(around);
+  if (!client) return [];
+  try {
+    const { full_name, archived, permissions } = await client.get('', Repository);
+    const from = await client.source();
+    if (archived) return [problem(`${full_name} is archived on GitHub`, 'Nothing can be written to it.')];
+    if (permissions?.push === false)
+      return [problem(`the login of ${from} may not write to ${full_name}`, 'Give it push access on GitHub.')];
+    return [{ level: 'ok', check: 'github', text: `${full_name} with ${from}`, hint: '' }];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [problem(error.message, error.hint)];
+  }
+}
+
+const problem = (text: string, hint: string): Finding => ({ level: 'problem', check: 'github', text, hint });
