@@ -12,7 +12,7 @@ export interface GithubSurroundings {
 }
 
 /** One connection per project: everything that uses GitHub shares its cache and its limits. Null: nothing uses GitHub. */
-export function openGithub({ root, config, env, clock }: GithubSurroundings): GithubClient | null {
+function openGithub({ root, config, env, clock }: GithubSurroundings): GithubClient | null {
   if (!usesGithub(config)) return null;
   return new GithubClient({
     config: config.github ?? GithubConfig.parse({}),

@@ -3,12 +3,12 @@ import type { z } from 'zod';
 import type { Clock } from '../../../ports.ts';
 import type { Allowance } from './allowance.ts';
 import { AnswerCache } from './answer-cache.ts';
-import { Connection, type RawRequest } from './connection.ts';
+import { GithubConnection, type RawRequest } from './connection.ts';
 import { readCredentials } from './credentials.ts';
 import { GithubError } from './github-error.ts';
 import { type GithubPlace, placeOf } from './place.ts';
 
-export type Query = Record<string, string | number | boolean | undefined>;
+export type GithubQuery = Record<string, string | number | boolean | undefined>;
 
 export interface Listed<T> {
   items: T[];
@@ -16,7 +16,7 @@ export interface Listed<T> {
   isUnchanged: boolean;
 }
 
-export interface ClientOptions {
+export interface GithubClientOptions {
   config: GithubConfig;
   root: string;
   env: NodeJS.ProcessEnv;
@@ -30,17 +30,17 @@ const MOST_ROUNDS = 3;
 
 /** GitHub's API for one repository. Paths begin after `/repos/OWNER/NAME`, unless they begin with `//`. */
 export class GithubClient {
-  readonly #connection: () => Promise<Connection>;
+  readonly #connection: () => Promise<GithubConnection>;
   /** Which repository it is, and where. */
   readonly place: () => Promise<GithubPlace>;
   readonly #cache = new AnswerCache();
 
-  constructor({ config, root, env, clock, remote }: ClientOptions) {
+  constructor({ config, root, env, clock, remote }: GithubClientOptions) {
     this.place = lazily(async () => placeOf(config, config.repository && config.api ? null : await remote()));
     this.#connection = lazily(async () => {
       const { api, host } = await this.place();
       const read = () => readCredentials({ auth: config.auth, root, env, host });
-      return new Connection({ api, perHour: config.requestsPerHour, clock, read });
+      return new GithubConnection({ api, perHour: config.requestsPerHour, clock, read });
     });
   }
 
@@ -57,7 +57,7 @@ export class GithubClient {
   }
 
   /** Unchanged answers cost no request of the hour. */
-  async get<T>(path: string, schema: z.ZodType<T>, query: Query = {}): Promise<T> {
+  async get<T>(path: string, schema: z.ZodType<T>, query: GithubQuery = {}): Promise<T> {
     const { data } = await this.#page(await this.#address(path, query));
     return parsed(schema, data, path);
   }
@@ -66,7 +66,7 @@ export class GithubClient {
    * All pages, each thing once. When an earlier page has changed by the end, a thing may have moved between two pages, so
    * the pages are read again; unchanged ones cost nothing.
    */
-  async list<T extends { id: number }>(path: string, item: z.ZodType<T>, query: Query = {}): Promise<Listed<T>> {
+  async list<T extends { id: number }>(path: string, item: z.ZodType<T>, query: GithubQuery = {}): Promise<Listed<T>> {
     const first = await this.#address(path, { per_page: 100, ...query });
     const items = new Map<number, T>();
     let isUnchanged = true;
@@ -111,7 +111,7 @@ export class GithubClient {
     return parsed(schema, data.data, 'graphql');
   }
 
-  async #address(path: string, query: Query): Promise<string> {
+  async #address(path: string, query: GithubQuery): Promise<string> {
     const { api, owner, name } = await this.place();
     const search = new URLSearchParams();
     for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));

@@ -21,7 +21,7 @@ export interface RawAnswer {
 }
 
 /** Sends requests with the credentials, within the limits, and turns every failure into a GithubError without secrets. */
-export class Connection {
+export class GithubConnection {
   readonly #api: string;
   readonly #read: () => Promise<Credentials>;
   readonly #clock: Clock;
