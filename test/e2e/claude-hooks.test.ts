@@ -81,19 +81,14 @@ async function session(calls: Call[]): Promise<string[]> {
 }
 
 /** The requests that the model got. */
-async function turns(script: Spoken[]): Promise<MessagesRequest[]> {
+async function turns(
+  script: Spoken[],
+  prompt = 'go',
+  allowed = ['--allowedTools', 'Bash'],
+): Promise<MessagesRequest[]> {
   const server: MessagesServer = await startMessagesServer(script);
   try {
-    const args = [
-      '-p',
-      'go',
-      '--permission-mode',
-      'acceptEdits',
-      '--allowedTools',
-      'Bash',
-      '--setting-sources',
-      'project',
-    ];
+    const args = ['-p', prompt, '--permission-mode', 'acceptEdits', ...allowed, '--setting-sources', 'project'];
     const child = spawn(claude, args, {
       cwd: repository.root,
       env: { ...env, ANTHROPIC_BASE_URL: server.url },
@@ -217,6 +212,36 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
         .split('\n')
         .map((line) => HookRefusal.parse(JSON.parse(line))),
     ).toMatchObject([{ guard: 'stop' }]);
+  });
+
+  test('adds a task with /project-create and puts it first with /project-start, without further permissions', async (context) => {
+    context.skip(missing !== '', missing);
+    repository.write({ '.tidemill/config.yaml': QUIET_CONFIG });
+    const bin = join(repository.folder, 'bin');
+    mkdirSync(bin);
+    const launch = `exec '${process.execPath}' '${LAUNCHER}' "$@"`;
+    writeFileSync(join(bin, 'tidemill'), `#!/bin/sh\n${launch}\n`, { mode: 0o755 });
+    env.PATH = `${bin}:${env.PATH}`;
+    expect(tidemill('hooks', 'install')).toContain('added /project-create and /project-start');
+    const add = bash(`tidemill task add "Log out" --body "Ends the session" --accept "The cookie is gone"`);
+    const created = await turns([call('Bash', add.input), say('done')], '/project-create log out', []);
+    expect(JSON.stringify(created[0]!.body.messages)).toContain('three to seven acceptance criteria');
+    expect(JSON.stringify(created[0]!.body.messages)).toContain('log out');
+    expect(toolResults(created.at(-1)!).join()).toContain('#1 added');
+    const start = bash(`tidemill task start 1`);
+    const refused = bash(`tidemill task approve 1`);
+    const script = [call('Bash', start.input), call('Bash', refused.input), say('done')];
+    const started = await turns(script, '/project-start 1', []);
+    expect(JSON.stringify(started[0]!.body.messages)).toContain('The task: 1');
+    const [first, second] = toolResults(started.at(-1)!);
+    expect(first).toContain('#1 Log out: is next.');
+    // The command lets the session start a task, not decide for the person.
+    expect(second).not.toContain('does not wait for approval');
+    expect(JSON.parse(tidemill('task', 'show', '1', '--json'))).toMatchObject({
+      task: { title: 'Log out', priority: 0, criteria: [{ text: 'The cookie is gone' }] },
+    });
+    tidemill('hooks', 'uninstall');
+    expect(existsSync(join(repository.root, '.claude'))).toBe(false);
   });
 
   test('runs no tool when the program of the hook is missing, or the guards are invalid', async (context) => {

@@ -80,6 +80,12 @@ export const taskRoutes = {
     z.strictObject({ ...ofTask, by, text: z.string().trim().min(1, 'the note is empty').max(2000) }),
     TaskSummary,
   ),
+  startTask: post(
+    '/v1/projects/:project/tasks/:task/start',
+    'Puts a task first in the queue, for a worker or for any',
+    z.strictObject({ ...ofTask, worker: worker.nullable().default(null), by }),
+    TaskSummary,
+  ),
   moveTask: post(
     '/v1/projects/:project/tasks/:task/move',
     'Moves a task to another stage, if its pipeline allows it',

@@ -6,7 +6,6 @@ import {
   type SessionAnswer,
   type SessionRequest,
   type TaskDetail,
-  type WorkerView,
 } from '@tidemill/contract';
 import type { Clock, TakenRequest } from '../ports.ts';
 import { SESSIONS_FOLDER } from '../sessions/folder.ts';
@@ -119,25 +118,14 @@ export class SessionRequests {
         await api.noteTask({ project, task: String(number), by, text: request.text });
       return done(`the next run of #${number} gets the message`);
     }
-    if (request.request === 'start') return this.#begin(worker, request.task, by);
+    if (request.request === 'start') {
+      await api.startTask({ project, task: String(request.task), worker: name, by });
+      const later = worker.desired === 'running' ? 'when it is free' : `when it is resumed: it is ${worker.desired}`;
+      const isThere = worker.task?.number === request.task;
+      return done(isThere ? `${agentId} works on #${request.task}` : `${agentId} takes #${request.task} ${later}`);
+    }
     await api.steerWorkers({ project, worker: name, operation: request.request, by });
     return done(`${agentId}: ${request.request}`);
-  }
-
-  async #begin(worker: WorkerView, number: number, by: string): Promise<Result> {
-    const { api } = this.#around;
-    const project = this.#around.project.id;
-    const { name } = worker;
-    if (worker.role !== 'builder') return no(`${name} does not build`, 'Ask an agent such as agent-1.');
-    if (worker.task?.number === number) return done(`${name} works on #${number} already`);
-    const { task } = await api.task({ project, task: String(number) });
-    if (task.lease)
-      return no(`another worker has #${number}`, `tidemill task reassign ${number} ${name} takes it away.`);
-    if (['done', 'cancelled', 'blocked', 'needs_info'].includes(task.stage))
-      return no(`#${number} is ${task.stage}`, `tidemill task show ${number} says what it needs.`);
-    await api.reassignTask({ project, task: String(number), worker: name, by });
-    const later = worker.desired === 'running' ? 'when it is free' : `when it is resumed: it is ${worker.desired}`;
-    return done(`${name} takes #${number} ${later}`);
   }
 }
 

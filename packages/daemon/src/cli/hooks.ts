@@ -7,7 +7,7 @@ export function addHooks(program: Command, context: CliContext): void {
   const hooks = program.command('hooks').description('use the guards in your own Claude Code sessions');
   hooks
     .command('install')
-    .description("add the guard and the checks at start and stop to the repository's .claude/settings.json")
+    .description("add the guard, the checks at start and stop, and two commands to the repository's .claude folder")
     .option('--local', 'use .claude/settings.local.json, which is not committed')
     .option(...jsonOption)
     .action((options: Json & { local?: boolean }) => install(context, options));
@@ -32,8 +32,12 @@ async function install(context: CliContext, options: Json & { local?: boolean })
   const { installHooks } = await import('../hooks/install.ts');
   const result = await installHooks(await surroundings(context), options.local ?? false);
   if (options.json) return terminal.json(result);
-  const { file, command, changed, gates } = result;
+  const { file, command, changed, gates, commands, kept } = result;
   terminal.line(changed ? `${file}: added hooks: ${command}` : `${file} already has the hooks.`);
+  if (commands.length > 0) terminal.line(`${commands.join(', ')}: added /project-create and /project-start.`);
+  if (commands.length > 0 && !command.startsWith('tidemill '))
+    terminal.line('  They call tidemill, which must be on the PATH of the session.');
+  for (const { file: left, why } of kept) terminal.line(`${left} is left as it is: ${why}.`);
   if (!changed) return;
   terminal.line('  In Claude Code sessions that start here from now on:');
   terminal.line('  - the guards check every tool before it runs');
@@ -56,6 +60,8 @@ async function uninstall(context: CliContext, options: Json): Promise<void> {
   const { uninstallHooks } = await import('../hooks/install.ts');
   const result = uninstallHooks(await surroundings(context));
   if (options.json) return terminal.json(result);
-  if (result.files.length === 0) terminal.line('No Tidemill guard is installed in the settings here.');
+  if (result.files.length === 0 && result.kept.length === 0)
+    terminal.line('No Tidemill guard is installed in the settings here.');
   for (const file of result.files) terminal.line(`${file}: removed.`);
+  for (const { file, why } of result.kept) terminal.line(`${file} is left as it is: ${why}.`);
 }

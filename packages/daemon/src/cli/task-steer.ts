@@ -36,6 +36,15 @@ export function addTaskChanges(task: Command, context: CliContext): void {
     });
 
   task
+    .command('start <number>')
+    .description('put a task first in the queue')
+    .option('--worker <name>', 'only for this agent, such as agent-1')
+    .option(...jsonOption)
+    .action((number: string, { json, worker = null }: Json & { worker?: string | null }) =>
+      start(context, { json }, { task: number, worker, by }),
+    );
+
+  task
     .command('note <number> <text>')
     .description('send a message to the next agent that works on a task')
     .option(...jsonOption)
@@ -74,6 +83,20 @@ export function addTaskChanges(task: Command, context: CliContext): void {
       const after = others.flatMap((other) => collectNumbers(other));
       return steer(context, options, (api, project) => api.setDependencies({ project, task: number, after }));
     });
+}
+
+async function start(context: CliContext, { json }: Json, asked: { task: string; worker: string | null; by: string }) {
+  const { terminal } = context;
+  await withProject(context, async (api, project) => {
+    const task = await api.startTask({ project: project.id, ...asked });
+    if (json) return terminal.json(task);
+    const { number, title, worker, unmet, after } = task;
+    const { running } = await api.status({ project: project.id });
+    const waits =
+      unmet > 0 ? `waits for #${after.join(', #')}` : `is next${asked.worker ? ` for ${asked.worker}` : ''}`;
+    terminal.line(`#${number} ${oneLine(title)}: ${worker ? `${worker} works on it` : waits}.`);
+    if (!worker && !running) terminal.line('No daemon runs. `tidemill up` starts the work.');
+  });
 }
 
 async function dropAfter(api: Api, project: string, number: string, not: string[]): Promise<TaskSummary> {

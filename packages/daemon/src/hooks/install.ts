@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { createGuards } from '../guards/guards.ts';
 import { ownProgram } from '../process/own-program.ts';
+import { installCommands, uninstallCommands } from './command-files.ts';
 import { gateCommands } from './gate-commands.ts';
 import { type HookCommands, installHook, uninstallHook } from './settings.ts';
 
@@ -24,7 +25,8 @@ export async function installHooks({ root, dataDir, env }: HooksOptions, isLocal
   const commands = hookCommands(env);
   const changed = installHook({ file: join(root, file), dataDir }, commands);
   const gates = await gatesOf(root, dataDir);
-  return { file, command: commands.guard, changed, gates };
+  const slash = installCommands({ root, dataDir });
+  return { file, command: commands.guard, changed, gates, commands: slash.changed, kept: slash.kept };
 }
 
 /** Also prepares the answer for the first session. A config with mistakes is for `tidemill config check`. */
@@ -37,8 +39,11 @@ async function gatesOf(root: string, dataDir: string): Promise<string[]> {
   }
 }
 
-export function uninstallHooks({ root, dataDir }: HooksOptions): { files: string[] } {
-  return { files: [SHARED, LOCAL].filter((file) => uninstallHook({ file: join(root, file), dataDir })) };
+export function uninstallHooks({ root, dataDir }: HooksOptions) {
+  // The folder that was created for the settings is removed with them, if it is empty by then.
+  const { changed, kept } = uninstallCommands({ root, dataDir });
+  const settings = [SHARED, LOCAL].filter((file) => uninstallHook({ file: join(root, file), dataDir }));
+  return { files: [...settings, ...changed], kept };
 }
 
 /**

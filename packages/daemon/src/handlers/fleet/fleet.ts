@@ -131,7 +131,7 @@ export async function reassignTask(services: Services, input: Signed<'reassignTa
 }
 
 /** The worker of that name, or all. */
-async function meant({ store }: Services, project: Project, name: string): Promise<Worker[]> {
+export async function meant({ store }: Services, project: Project, name: string): Promise<Worker[]> {
   const workers = await store.workers(project.id);
   if (name === 'all') return workers;
   const labels = workers.map((worker) => workerLabel(worker, workers));

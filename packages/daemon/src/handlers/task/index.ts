@@ -5,6 +5,7 @@ import { listTaskFiles, showDiff, showTaskFile } from './diff.ts';
 import { importTasks } from './import.ts';
 import { moveTask } from './move.ts';
 import { showPrompt } from './prompt.ts';
+import { startTask } from './start.ts';
 import {
   addTask,
   approveTask,
@@ -31,6 +32,7 @@ export const taskHandlers: Handlers<'tasks'> = {
   prompt: showPrompt,
   editTask,
   noteTask,
+  startTask,
   moveTask,
   bulkTasks,
   cancelTask,
