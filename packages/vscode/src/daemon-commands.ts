@@ -3,14 +3,15 @@ import * as vscode from 'vscode';
 import { isTrusted, problemText } from './act.ts';
 import { canRun, findProgram } from './connection/program.ts';
 import type { Link } from './link.ts';
+import type { EditorSettings } from './settings/settings.ts';
 
 const INSTALL = 'npm install -g tidemill';
 
 /** Starting Tidemill, and choosing what this window shows. */
-export function registerDaemon(context: vscode.ExtensionContext, link: Link): void {
+export function registerDaemon(context: vscode.ExtensionContext, link: Link, settings: EditorSettings): void {
   const command = (name: string, run: () => unknown) => vscode.commands.registerCommand(`tidemill.${name}`, run);
   context.subscriptions.push(
-    command('start', () => start(link)),
+    command('start', () => start(link, settings.now.workers)),
     command('init', () => runInTerminal(link, ['init'])),
     command('openPage', () => openPage(link)),
     command('chooseRepository', () => chooseRepository(link)),
@@ -19,7 +20,7 @@ export function registerDaemon(context: vscode.ExtensionContext, link: Link): vo
 }
 
 /** With a running daemon, work starts in it. Otherwise a terminal starts one: the person sees it and can end it. */
-async function start(link: Link): Promise<void> {
+async function start(link: Link, workers: number | null): Promise<void> {
   await link.open();
   if (!link.root) {
     void vscode.window.showErrorMessage('This workspace has no git repository. Open a folder with one.');
@@ -28,11 +29,11 @@ async function start(link: Link): Promise<void> {
   if (!(await isTrusted())) return;
   const api = await link.api();
   if (!api) {
-    await runInTerminal(link, ['up']);
+    await runInTerminal(link, ['up', ...(workers === null ? [] : ['--workers', String(workers)])]);
     return;
   }
   try {
-    const { warnings } = await api.attachProject({ root: link.root });
+    const { warnings } = await api.attachProject({ root: link.root, workers: workers ?? undefined });
     for (const warning of warnings) void vscode.window.showWarningMessage(warning);
     link.look();
   } catch (error) {

@@ -29,7 +29,6 @@ const PAGE_COMMANDS = [
   'tidemill.pauseAll',
   'tidemill.resumeAll',
   'tidemill.emergencyStop',
-  'tidemill.compareAgents',
   'tidemill.inbox.focus',
   'vscode.openFolder',
   'workbench.trust.manage',

@@ -31,6 +31,8 @@ export interface Overview {
   figuresFrom: string | null;
   canAdd: boolean;
   canAct: boolean;
+  /** Also where nothing else may be done: it only ends work. */
+  canStop: boolean;
 }
 
 export interface OverviewOptions {
@@ -58,6 +60,7 @@ export function overviewOf(seen: Seen, { maxWorkers, isTrusted }: OverviewOption
     figuresFrom: isOld ? new Date(metrics.computedAt).toLocaleTimeString('en-GB') : null,
     canAdd: isTrusted && status?.running === true && builders.length < maxWorkers,
     canAct: isTrusted && state === 'ready',
+    canStop: state === 'ready',
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { WorkerOperation } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { SeenPart } from '../connection/seen.ts';
 import type { Link } from '../link.ts';
@@ -10,7 +11,7 @@ const SHOWN: SeenPart[] = ['state', 'status', 'metrics'];
 const METRICS_MS = 60_000;
 
 export interface FleetActions {
-  worker(name: string, operation: string): void;
+  worker(name: string, operation: WorkerOperation | 'reassign'): void;
   task(number: number): void;
   maxWorkers(): number;
 }

@@ -19,9 +19,11 @@ banners.setAttribute('aria-live', 'polite');
 const counts = element('p', 'counts');
 const spend = element('div', 'spend');
 const cards = element('ul', 'cards');
+const comparison = element('div', 'comparison');
+comparison.hidden = true;
 const total = element('details', 'total');
 const footer = element('div', 'footer');
-main.append(error, counts, spend, banners, cards, total, footer);
+main.append(error, counts, spend, banners, cards, comparison, total, footer);
 
 const command = (label: string, name: string, look = '') => {
   const button = element('button', look, label);
@@ -29,14 +31,11 @@ const command = (label: string, name: string, look = '') => {
   return button;
 };
 const add = command('Add agent', 'tidemill.addAgent');
-const whole = [
-  add,
-  command('Pause all', 'tidemill.pauseAll'),
-  command('Resume all', 'tidemill.resumeAll'),
-  command('Compare', 'tidemill.compareAgents'),
-  command('Emergency stop', 'tidemill.emergencyStop', 'danger'),
-];
-footer.append(...whole);
+const whole = [command('Pause all', 'tidemill.pauseAll'), command('Resume all', 'tidemill.resumeAll')];
+const stop = command('Emergency stop', 'tidemill.emergencyStop', 'danger');
+const compare = element('button', '', 'Compare');
+compare.setAttribute('aria-pressed', 'false');
+footer.append(add, ...whole, compare, stop);
 
 const bannerList = keyed(banners, ({ severity, text }: Banner) => `${severity} ${text}`, drawBanner);
 const spendList = keyed(spend, ({ label }: Spend) => label, drawSpend);
@@ -146,6 +145,31 @@ function drawFigures(list: HTMLElement, figures: Card['figures']): void {
   );
 }
 
+compare.addEventListener('click', () => {
+  const isOn = compare.getAttribute('aria-pressed') !== 'true';
+  compare.setAttribute('aria-pressed', String(isOn));
+  comparison.hidden = !isOn;
+  cards.hidden = isOn;
+});
+
+/** All agents side by side: a column each. */
+function drawComparison(compared: Card[]): void {
+  const table = element('table', '');
+  const names = element('tr', '');
+  names.append(element('th', '', 'Figure'), ...compared.map(({ name }) => element('th', '', name)));
+  const rows = (compared[0]?.figures ?? []).map((figure, at) => {
+    const row = element('tr', '');
+    row.append(element('th', '', figure.name));
+    for (const { figures } of compared) {
+      const { value, grade } = figures[at]!;
+      row.append(element('td', grade ?? '', grade ? `${value} (${grade})` : value));
+    }
+    return row;
+  });
+  table.append(names, ...rows);
+  comparison.replaceChildren(rows.length > 0 ? table : element('p', 'counts', 'No figures yet.'));
+}
+
 const totalTitle = element('summary', '');
 const totalFigures = element('dl', 'figures');
 total.append(totalTitle, totalFigures);
@@ -161,7 +185,9 @@ function draw(overview: Overview): void {
     : 'All agents, 24 hours';
   total.hidden = overview.total.length === 0;
   drawFigures(totalFigures, overview.total);
+  drawComparison(overview.cards.filter(({ figures }) => figures.length > 0));
   footer.hidden = overview.state !== 'ready';
+  stop.disabled = !overview.canStop;
   for (const button of whole) button.disabled = !overview.canAct;
   add.disabled = !overview.canAdd;
   tick();

@@ -1,0 +1,85 @@
+import type { InboxItem, Severity } from '@tidemill/contract';
+import * as vscode from 'vscode';
+import type { Link } from '../link.ts';
+import { elapsed } from '../words.ts';
+import { answer } from './answer.ts';
+
+export interface InboxNode {
+  item: InboxItem;
+  task: InboxItem['task'];
+}
+
+const ICONS: Record<Severity, string> = { info: 'info', warning: 'warning', error: 'error', critical: 'flame' };
+
+/** What waits for a person, the most urgent first. */
+class InboxTree implements vscode.TreeDataProvider<InboxNode> {
+  readonly #link: Link;
+  readonly #changes = new vscode.EventEmitter<undefined>();
+  readonly onDidChangeTreeData = this.#changes.event;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  changed(): void {
+    this.#changes.fire(undefined);
+  }
+
+  async getChildren(node?: InboxNode): Promise<InboxNode[]> {
+    if (node) return [];
+    await this.#link.open();
+    return this.#link.seen.inbox.map((item) => ({ item, task: item.task }));
+  }
+
+  getTreeItem({ item }: InboxNode): vscode.TreeItem {
+    const { ref, kind, severity, isBlocking, title, text, task, at } = item;
+    const about = task ? `#${task.number} ${task.title}` : '';
+    const shown = new vscode.TreeItem(title.replaceAll('_', ' ').replaceAll(/\s+/g, ' '));
+    shown.id = `inbox/${ref}`;
+    shown.description = [about, `${elapsed(Date.now() - at)} ago`].filter((part) => part !== '').join(' · ');
+    shown.tooltip = [`${kind}${isBlocking ? ', blocks work' : ''}`, about, title, text].filter(Boolean).join('\n');
+    shown.iconPath = new vscode.ThemeIcon(kind === 'alert' ? ICONS[severity] : isBlocking ? 'question' : 'comment');
+    shown.contextValue = `inbox ${kind}${task ? ' task' : ''}`;
+    shown.command = { command: 'tidemill.answer', title: 'Answer', arguments: [{ item, task }] };
+    shown.accessibilityInformation = { label: `${kind}${isBlocking ? ', blocks work' : ''}: ${title}. ${about}` };
+    return shown;
+  }
+}
+
+export function registerInbox(context: vscode.ExtensionContext, link: Link): void {
+  const tree = new InboxTree(link);
+  const view = vscode.window.createTreeView('tidemill.inbox', { treeDataProvider: tree });
+  const draw = () => {
+    tree.changed();
+    const { length } = link.seen.inbox;
+    view.badge =
+      length > 0
+        ? { value: length, tooltip: length === 1 ? '1 thing needs you' : `${length} things need you` }
+        : undefined;
+  };
+  context.subscriptions.push(
+    view,
+    link.onChange((part) => {
+      if (part === 'inbox' || part === 'state') draw();
+    }),
+    vscode.commands.registerCommand('tidemill.answer', async (node?: InboxNode) => {
+      const item = node?.item ?? (await pick(link));
+      if (item) await answer(link, item);
+    }),
+  );
+}
+
+/** For the command palette, where nothing is selected. */
+async function pick(link: Link): Promise<InboxItem | undefined> {
+  await link.open();
+  if (link.seen.inbox.length === 0) {
+    void vscode.window.showInformationMessage("You're all caught up.");
+    return undefined;
+  }
+  const picks = link.seen.inbox.map((item) => ({
+    label: item.title.replaceAll('_', ' '),
+    description: item.task ? `#${item.task.number}` : item.kind,
+    item,
+  }));
+  return (await vscode.window.showQuickPick(picks, { placeHolder: 'What do you want to answer?' }))?.item;
+}

@@ -1,0 +1,35 @@
+import * as vscode from 'vscode';
+import { canRun, findProgram } from './connection/program.ts';
+import type { Link } from './link.ts';
+
+/**
+ * Offers Tidemill's tools to the editor's own agents, as `tidemill mcp`: the program finds the daemon and its token by itself,
+ * so that the editor stores neither.
+ */
+export function registerMcp(context: vscode.ExtensionContext, link: Link): void {
+  // Missing in some editors that are built from VS Code.
+  if (typeof vscode.lm?.registerMcpServerDefinitionProvider !== 'function') return;
+  const changes = new vscode.EventEmitter<void>();
+  context.subscriptions.push(
+    changes,
+    link.onChange((part) => {
+      if (part === 'state') changes.fire();
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => changes.fire()),
+    vscode.lm.registerMcpServerDefinitionProvider('tidemill', {
+      onDidChangeMcpServerDefinitions: changes.event,
+      provideMcpServerDefinitions: () => serversOf(link),
+    }),
+  );
+}
+
+function serversOf(link: Link): vscode.McpServerDefinition[] {
+  const root = link.root ?? link.repositories()[0];
+  if (!root || !vscode.workspace.isTrusted) return [];
+  const setting = vscode.workspace.getConfiguration('tidemill').get<string>('program', '');
+  const program = findProgram({ setting, root, env: process.env, platform: process.platform, canRun });
+  if (!program) return [];
+  const server = new vscode.McpStdioServerDefinition('Tidemill', program, ['mcp'], {});
+  server.cwd = vscode.Uri.file(root);
+  return [server];
+}
