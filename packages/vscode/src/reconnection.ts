@@ -3,21 +3,16 @@ import type { Link } from './link.ts';
 
 /** Says once that the connection is back after a stop, a restart or an upgrade of the daemon. */
 export function registerReconnection(context: vscode.ExtensionContext, link: Link): void {
-  let lost: { version: string } | null = null;
-  let version: string | null = null;
+  let known: { startedAt: number; version: string } | null = null;
   context.subscriptions.push(
     link.onChange((part) => {
-      if (part !== 'state') return;
-      const { state, version: now } = link.seen;
-      if (state === 'no_daemon' && version !== null) lost ??= { version };
-      if (state !== 'ready') return;
-      if (lost) {
-        const text =
-          lost.version === now ? 'Tidemill is running again.' : `Tidemill is running again, now version ${now}.`;
-        void vscode.window.showInformationMessage(text);
+      const { state, startedAt, version } = link.seen;
+      if (part !== 'state' || state !== 'ready' || known?.startedAt === startedAt) return;
+      if (known) {
+        const now = known.version === version ? '' : `, now version ${version}`;
+        void vscode.window.showInformationMessage(`Tidemill is running again${now}.`);
       }
-      lost = null;
-      version = now;
+      known = { startedAt, version };
     }),
   );
 }

@@ -101,8 +101,11 @@ export class Follower {
         await this.#pause(LOOK_MS);
         return 'no_project';
       }
-      this.#seen = { ...this.#seen, project, version: daemon.version };
+      const { version, startedAt } = daemon;
+      this.#seen = { ...this.#seen, project, version, startedAt };
       await this.#follow(daemon, api, project.id);
+      // So that the next connection reads everything again.
+      this.#seen = { ...this.#seen, isLive: false };
       return null;
     } catch (error) {
       if (!(error instanceof AppError)) this.#options.onProblem(`Looking for Tidemill failed: ${error}`);
@@ -137,9 +140,9 @@ export class Follower {
   }
 
   #connected(isLive: boolean): void {
-    const wasReady = this.#seen.state === 'ready';
-    if (wasReady && this.#seen.isLive === isLive) return;
-    this.#take({ state: 'ready', isLive }, 'state');
+    if (this.#seen.state === 'ready' && this.#seen.isLive && isLive) return;
+    const isNews = this.#seen.state !== 'ready' || this.#seen.isLive !== isLive;
+    if (isNews) this.#take({ state: 'ready', isLive }, 'state');
     this.refresh(['tasks', 'inbox', 'conflicts', 'activity', 'metrics']);
   }
 
@@ -165,8 +168,8 @@ export class Follower {
 
   #become(state: LinkState): void {
     if (this.#seen.state === state) return;
-    const { project, version } = this.#seen;
-    this.#take({ ...SEEN_NOTHING, project, version, state }, 'state');
+    const { project, version, startedAt } = this.#seen;
+    this.#take({ ...SEEN_NOTHING, project, version, startedAt, state }, 'state');
   }
 
   #pause(ms: number): Promise<void> {

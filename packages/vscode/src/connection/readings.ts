@@ -129,11 +129,20 @@ export class Readings {
     const { who, text } = describeEvent(body);
     const id = taskIdOf(body);
     const cut = text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS)}…` : text;
-    return { seq, at, who, text: cut, type: body.type, task: id === null ? null : (this.#names.get(id) ?? null) };
+    return { seq, at, who, text: cut, type: body.type, taskId: id, task: this.#nameOf(id) };
   }
 
   #learn(tasks: TaskSummary[]): void {
     for (const { id, number, title } of tasks) this.#names.set(id, { number, title });
+    // Events come before the tasks that they are about.
+    const { activity } = this.#options.seen();
+    if (!activity.some(({ taskId, task }) => task === null && this.#nameOf(taskId) !== null)) return;
+    const named = activity.map((line) => (line.task ? line : { ...line, task: this.#nameOf(line.taskId) }));
+    this.#options.take({ activity: named }, 'activity');
+  }
+
+  #nameOf(id: string | null): ActivityLine['task'] {
+    return id === null ? null : (this.#names.get(id) ?? null);
   }
 
   async #guarded(part: SeenPart, read: () => Promise<void>): Promise<void> {

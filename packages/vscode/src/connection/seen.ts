@@ -13,6 +13,8 @@ export interface ActivityLine {
   who: string;
   text: string;
   type: string;
+  /** The task that it is about, and its name as soon as it is known. */
+  taskId: string | null;
   task: { number: number; title: string } | null;
 }
 
@@ -22,6 +24,8 @@ export interface Seen {
   /** False while the stream is down and changes are asked for every few seconds. */
   isLive: boolean;
   version: string;
+  /** When the daemon started: another one has another time. */
+  startedAt: number;
   project: Project | null;
   status: ProjectStatus | null;
   /** When `status` came, by this machine's clock: elapsed times count on from here. */
@@ -41,6 +45,7 @@ export const SEEN_NOTHING: Seen = {
   state: 'looking',
   isLive: false,
   version: '',
+  startedAt: 0,
   project: null,
   status: null,
   statusAt: 0,

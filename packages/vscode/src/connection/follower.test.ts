@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { ServedDaemon } from '../../../../test/support/served-daemon.ts';
+import { findDaemon } from './find-daemon.ts';
+import { Follower } from './follower.ts';
+import type { Seen, SeenPart } from './seen.ts';
+
+const ALL: SeenPart[] = ['tasks', 'inbox', 'conflicts', 'activity', 'metrics'];
+
+let served: ServedDaemon;
+const open: Follower[] = [];
+
+beforeAll(async () => {
+  served = await ServedDaemon.start();
+  await served.daemon.attach(served.repository.root);
+});
+afterEach(() => {
+  for (const follower of open.splice(0)) follower.close();
+});
+afterAll(() => served.close());
+
+/** A follower that tells when something is seen. */
+function follow({ root = served.repository.root, dataFolder = served.home, wanted = ALL } = {}) {
+  const waiting = new Set<() => void>();
+  const states: string[] = [];
+  const problems: string[] = [];
+  const parts = new Set(wanted);
+  const follower = new Follower({
+    dataFolder,
+    root,
+    wanted: () => parts,
+    onChange: (part) => {
+      if (part === 'state') states.push(`${follower.seen.state}${follower.seen.isLive ? ' live' : ''}`);
+      for (const look of waiting) look();
+    },
+    onProblem: (text) => problems.push(text),
+  });
+  open.push(follower);
+  follower.start();
+  const until = (isSo: (seen: Seen) => boolean) =>
+    new Promise<Seen>((resolve) => {
+      const look = () => {
+        if (!isSo(follower.seen)) return;
+        waiting.delete(look);
+        resolve(follower.seen);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { follower, until, states, problems, parts };
+}
+
+test('finds the daemon and shows agents, tasks, figures and the last events', async () => {
+  const { number } = await served.api.addTask({ project: served.project, title: 'Sort the list' });
+  const { until, problems } = follow();
+  const seen = await until(
+    ({ status, tasks, activity, metrics }) =>
+      status !== null && tasks.length > 0 && activity.length > 0 && metrics !== null,
+  );
+  expect(seen).toMatchObject({ state: 'ready', isLive: true });
+  expect(seen.status?.workers.some(({ role }) => role === 'builder')).toBe(true);
+  expect(seen.tasks.find((task) => task.number === number)?.title).toBe('Sort the list');
+  expect(seen.activity.find(({ task }) => task?.number === number)).toBeDefined();
+  expect(problems).toEqual([]);
+});
+
+test('a change of a worker is seen within 500 ms', async () => {
+  const { until } = follow();
+  await until(({ status, isLive }) => status !== null && isLive);
+  const asked = performance.now();
+  await served.api.steerWorkers({ project: served.project, worker: 'agent-1', operation: 'pause', by: 'ada' });
+  const worker = (seen: Seen) => seen.status?.workers.find(({ name }) => name === 'agent-1');
+  await until((seen) => worker(seen)?.desired === 'paused');
+  expect(performance.now() - asked).toBeLessThan(500);
+  await served.api.steerWorkers({ project: served.project, worker: 'agent-1', operation: 'resume', by: 'ada' });
+  await until((seen) => worker(seen)?.desired === 'running');
+});
+
+test('parts that nobody wants are not read until somebody does', async () => {
+  const { follower, until, parts } = follow({ wanted: [] });
+  await until(({ state, status }) => state === 'ready' && status !== null);
+  expect(follower.seen).toMatchObject({ metrics: null, inbox: [] });
+  parts.add('metrics');
+  follower.refresh(['metrics']);
+  expect((await until(({ metrics }) => metrics !== null)).metrics?.period).toBe('24h');
+});
+
+test('of more than 50 events the oldest leave', async () => {
+  const { project } = served;
+  const { until } = follow();
+  await until(({ activity }) => activity.length > 0);
+  await served.api.steerWorkers({ project, worker: 'all', operation: 'stop', by: 'ada' });
+  for (let at = 0; at < 60; at += 1) await served.api.addTask({ project, title: `Task ${at}` });
+  const { activity } = await until((seen) => seen.activity.some(({ task }) => task?.title === 'Task 59'));
+  expect(activity).toHaveLength(50);
+  expect(activity.map(({ seq }) => seq)).toEqual(activity.map(({ seq }) => seq).toSorted((a, b) => b - a));
+});
+
+test('a daemon that stops and starts again on another port is found again', async () => {
+  const { until, states, follower } = follow();
+  await until(({ state }) => state === 'ready');
+  const before = follower.daemon?.url;
+  await served.restart();
+  await until(({ state, status }) => state === 'ready' && status !== null && follower.daemon?.url !== before);
+  expect(states.at(0)).toMatch(/^ready/);
+});
+
+test('a repository that the daemon does not know', async () => {
+  const { until, follower } = follow({ root: tmpdir() });
+  await until(({ state }) => state === 'no_project');
+  expect(follower.api).not.toBeNull();
+});
+
+test('no daemon: nobody answers at the address, the file is broken, or there is none', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemill-vscode-'));
+  try {
+    expect(await findDaemon(folder)).toBeNull();
+    writeFileSync(join(folder, 'daemon.json'), '{"pid":');
+    expect(await findDaemon(folder)).toBeNull();
+    const left = { pid: 1, url: 'http://127.0.0.1:9', startedAt: 1, token: 'x' };
+    writeFileSync(join(folder, 'daemon.json'), JSON.stringify(left));
+    expect(await findDaemon(folder)).toBeNull();
+    // Another daemon has the port by now.
+    const { url, token } = JSON.parse(JSON.stringify({ url: served.url, token: served.token }));
+    writeFileSync(join(folder, 'daemon.json'), JSON.stringify({ ...left, url, token }));
+    expect(await findDaemon(folder)).toBeNull();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
