@@ -20,7 +20,6 @@ const ADAPTERS = [
   'sessions',
   'research',
   'config',
-  'trackers',
 ];
 
 const ANY_PACKAGE = ['contract', 'core'];
@@ -36,6 +35,7 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   questions: [...ANY_PACKAGE, ...GROUND, 'config'],
   prompts: [...ANY_PACKAGE, ...GROUND, 'config'],
   specs: [...ANY_PACKAGE, ...GROUND, 'config'],
+  trackers: [...ANY_PACKAGE, ...GROUND, 'config'],
   knowledge: [...ANY_PACKAGE, ...GROUND, 'config'],
   /** The guards for a person's own session. */
   hooks: [...ANY_PACKAGE, ...GROUND, 'guards', 'config'],

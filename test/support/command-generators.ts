@@ -29,6 +29,7 @@ import { receipt } from './mill.ts';
 import { promptChangeGenerators } from './prompt-change-generators.ts';
 import { reflectionGenerators } from './reflection-generators.ts';
 import { replayGenerators } from './replay-generators.ts';
+import { TRACKER_GENERATORS } from './tracker-generators.ts';
 
 export const TREES = ['T0', 'T1', 'T2'];
 export const roleOf = (workerId: string): Role => (workerId.startsWith('agent') ? 'builder' : (workerId as Role));
@@ -454,6 +455,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   ...reflectionGenerators,
   ...promptChangeGenerators,
   ...GUARD_GENERATORS,
+  ...TRACKER_GENERATORS,
   'budget.limit': ({ a }) => ({
     projectId,
     accountId: accountId(ALL_PROJECTS),

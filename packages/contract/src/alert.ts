@@ -52,6 +52,8 @@ export const AlertKind = z.enum([
   'target_gone',
   'target_reset',
   'too_many_conflicts',
+  'tracker',
+  'tracker_item',
   'worker_degraded',
   'worker_unresponsive',
 ]);

@@ -8,6 +8,7 @@ import { HousekeepingConfig } from './housekeeping.ts';
 import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { Routing } from './routing.ts';
+import { TrackerConfig } from './tracker-config.ts';
 
 /** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
 export const Duration = z
@@ -213,6 +214,8 @@ export const Config = z.strictObject({
   learning: LearningConfig.prefault({}),
   /** The connection to GitHub. Absent: GitHub is not used, unless something else needs it. */
   github: GithubConfig.optional(),
+  /** Where tasks come from besides people: issues, or files of the repository. Without it, nowhere. */
+  tracker: TrackerConfig.optional(),
   /** Where metrics are sent: the address of an OpenTelemetry collector. */
   telemetry: z
     .strictObject({

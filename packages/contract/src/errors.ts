@@ -33,6 +33,7 @@ export const ErrorCode = z.enum([
   'worker_paused',
   'channel_failed',
   'github_failed',
+  'tracker_failed',
   'internal',
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

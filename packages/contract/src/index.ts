@@ -64,5 +64,7 @@ export * from './subject.ts';
 export * from './task.ts';
 export * from './trace.ts';
 export * from './trace-view.ts';
+export * from './tracker-config.ts';
+export * from './tracker-item.ts';
 export * from './view.ts';
 export * from './worker.ts';

@@ -25,6 +25,7 @@ import { specEvents } from './event/spec.ts';
 import { taskEvents } from './event/task.ts';
 import { tokenEvents } from './event/token.ts';
 import { traceEvents } from './event/trace.ts';
+import { trackerItemEvents } from './event/tracker-item.ts';
 import { workerEvents } from './event/worker.ts';
 import { feedbackKind } from './feedback.ts';
 import { guardProposalKind } from './guard-proposal.ts';
@@ -53,8 +54,10 @@ import { replayRoutes } from './routes/replay.ts';
 import { specRoutes } from './routes/spec.ts';
 import { taskRoutes } from './routes/task.ts';
 import { traceRoutes } from './routes/trace.ts';
+import { trackerRoutes } from './routes/tracker.ts';
 import { specKind, specVersionKind } from './spec.ts';
 import { patternKind, traceKind } from './trace.ts';
+import { trackerItemKind } from './tracker-item.ts';
 
 /** The events of each noun. */
 export const EVENTS = [
@@ -82,6 +85,7 @@ export const EVENTS = [
   ...reflectionEvents,
   ...promptChangeEvents,
   ...guardProposalEvents,
+  ...trackerItemEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -111,6 +115,7 @@ export const RECORD_KINDS = [
   reflectionKind,
   promptChangeKind,
   guardProposalKind,
+  trackerItemKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -131,4 +136,5 @@ export const ROUTES = {
   reflections: reflectionRoutes,
   promptChanges: promptChangeRoutes,
   guards: guardProposalRoutes,
+  tracker: trackerRoutes,
 };

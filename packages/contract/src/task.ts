@@ -12,14 +12,19 @@ export type TaskKind = z.infer<typeof TaskKind>;
 /** 0 is the most urgent. */
 export const Priority = z.number().int().min(0).max(4);
 
-/** Where a task comes from, when nobody added it by hand. `id` is the specification, the feedback or the proposal. */
+/** Where a task comes from, when nobody added it by hand. `id`: the specification, feedback, proposal or tracker item. */
 export const TaskOrigin = z.object({
-  kind: z.enum(['person', 'spec', 'feedback', 'loop']),
+  kind: z.enum(['person', 'spec', 'feedback', 'loop', 'tracker']),
   id: z.string(),
   /** The requirements of the specification that it serves. */
   requirements: z.array(z.string()).optional(),
   /** The loop's category. */
   category: z.string().optional(),
+  /** Of an item of a tracker: its key, its address, who wrote it, and whether that person may push. */
+  key: z.string().optional(),
+  url: z.string().optional(),
+  author: z.string().optional(),
+  isTrusted: z.boolean().optional(),
 });
 export type TaskOrigin = z.infer<typeof TaskOrigin>;
 

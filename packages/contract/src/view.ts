@@ -63,8 +63,14 @@ const neighbour = TaskSummary.pick({ number: true, title: true, stage: true });
 
 export const TaskDetail = z.object({
   task: Task.extend({ after }),
-  /** What it was made of: a specification, feedback or a proposal. Null when somebody added it by hand. */
-  origin: z.object({ text: z.string(), page: z.string() }).nullable().default(null),
+  /**
+   * What it was made of: a specification, feedback, a proposal or an item of a tracker, which has its own address. Null when
+   * somebody added it by hand.
+   */
+  origin: z
+    .object({ text: z.string(), page: z.string(), url: z.string().nullable().default(null) })
+    .nullable()
+    .default(null),
   runs: z.array(Run),
   evidence: z.array(Evidence),
   questions: z.array(QuestionView),

@@ -127,4 +127,13 @@ export type { Drawn } from './trace/drawn.ts';
 export { drawTrace, type EventFacts, TRACED_EVENTS } from './trace/of-event.ts';
 export { traceId, traceOf } from './trace/of-log.ts';
 export { patternId } from './trace/pattern.ts';
+export { contentText, itemBody, itemTitle, kindOfLabels, priorityOf, priorityOfItem } from './tracker/content.ts';
+export {
+  categoryLabel,
+  type OutsideState,
+  type OutsideStatus,
+  OWN_LABEL,
+  outsideStateOf,
+  STATE_LABELS,
+} from './tracker/outside.ts';
 export { aboutWork, isJob, LEASE_MS, nameOf, type Work } from './work.ts';

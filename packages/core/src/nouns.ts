@@ -53,6 +53,8 @@ import { type TokenCommands, tokenCommands } from './token/commands.ts';
 import { tokenEvents } from './token/events.ts';
 import { type TraceCommands, traceCommands } from './trace/commands.ts';
 import { traceEvents } from './trace/events.ts';
+import { type TrackerItemCommands, trackerItemCommands } from './tracker/commands.ts';
+import { trackerItemEvents } from './tracker/events.ts';
 
 /** The commands of each noun. */
 export interface Commands
@@ -81,6 +83,7 @@ export interface Commands
     ReflectionCommands,
     PromptChangeCommands,
     GuardProposalCommands,
+    TrackerItemCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -111,6 +114,7 @@ export const commands: CommandParts<CommandType> = {
   ...reflectionCommands,
   ...promptChangeCommands,
   ...guardProposalCommands,
+  ...trackerItemCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -141,6 +145,7 @@ const followers = [
   reflectionEvents,
   promptChangeEvents,
   guardProposalEvents,
+  trackerItemEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

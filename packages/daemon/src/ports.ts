@@ -21,4 +21,5 @@ export * from './ports/run-access.ts';
 export * from './ports/run-log.ts';
 export * from './ports/session.ts';
 export * from './ports/store.ts';
+export * from './ports/tracker.ts';
 export * from './ports/workspace.ts';

@@ -24,6 +24,7 @@ import { guardToolsOf } from './guard-tools.ts';
 import { createIdeation } from './ideation.ts';
 import { improvementsOf, knowledgeOf, promptFilesOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
+import { ConfiguredTracker } from './trackers.ts';
 
 /** A project that this daemon works on. */
 export interface ProjectEngine {
@@ -50,7 +51,7 @@ export interface EngineSurroundings {
 /** The parts that change with the config file while the engine runs. */
 type Changing = Pick<
   EngineDeps,
-  'project' | 'agentFor' | 'catalogue' | 'ideation' | 'gates' | 'guards' | 'preparation' | 'batch'
+  'project' | 'agentFor' | 'catalogue' | 'ideation' | 'gates' | 'guards' | 'preparation' | 'batch' | 'tracker'
 > & {
   cleanup(worktree: string): Promise<void>;
 };
@@ -77,8 +78,9 @@ export async function createProjectEngine(
     clock,
     beforeRemoval: (path) => current.cleanup(path),
   });
+  const tracker = new ConfiguredTracker();
   const parts = (changed: Project, next: Settings) =>
-    changingParts(changed, next, { folder, store, workspace, dataDir, onNote });
+    changingParts(changed, next, { folder, store, workspace, dataDir, tracker, onNote });
   current = await parts(project, settings);
   const { guards: learnedGuards, calls, sessions: ownSessions } = guardToolsOf(project, folder.path, onNote);
   const engine = new Engine({
@@ -105,6 +107,9 @@ export async function createProjectEngine(
     },
     get preparation() {
       return current.preparation;
+    },
+    get tracker() {
+      return current.tracker ?? null;
     },
     store,
     workspace,
@@ -139,6 +144,7 @@ export async function createProjectEngine(
     engine,
     async reconfigure(next, changed) {
       current = await parts(next, changed);
+      engine.tracker.wake();
     },
     async close() {
       await current.preparation?.settled();
@@ -152,12 +158,13 @@ interface Standing extends Pick<EngineSurroundings, 'folder' | 'onNote'> {
   store: Store;
   workspace: GitWorkspace;
   dataDir: string;
+  tracker: ConfiguredTracker;
 }
 
 async function changingParts(
   project: Project,
   { config }: Settings,
-  { folder, store, workspace, dataDir, onNote }: Standing,
+  { folder, store, workspace, dataDir, tracker, onNote }: Standing,
 ): Promise<Changing> {
   const { root } = project;
   const { prepare: steps, include } = config;
@@ -166,6 +173,7 @@ async function changingParts(
   return {
     project,
     batch: config.batch,
+    tracker: tracker.followed(config, { project, dataDir }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),
     agentFor: createAgentFor(config.agents, host),
     catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),

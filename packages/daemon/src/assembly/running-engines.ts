@@ -62,6 +62,7 @@ export class RunningEngines implements ProcessEngines {
       isPushing: engine.isPushing,
       warnings: live.warnings,
       outside: engine.outside,
+      tracker: engine.tracker,
       addWorker: () => engine.addWorker(),
       removeWorker: (worker) => engine.removeWorker(worker),
       emergencyStop: (order) => engine.fleet.emergencyStop(order),

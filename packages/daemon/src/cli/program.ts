@@ -39,6 +39,7 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['spec'], load: async () => (await import('./spec.ts')).addSpec },
   { words: ['token'], load: async () => (await import('./token.ts')).addToken },
   { words: ['mcp'], load: async () => (await import('./mcp.ts')).addMcp },
+  { words: ['tracker'], load: async () => (await import('./tracker.ts')).addTracker },
   { words: ['guards'], load: async () => (await import('./guards.ts')).addGuards },
   { words: ['hooks', 'guard'], load: async () => (await import('./hooks.ts')).addHooks },
 ];

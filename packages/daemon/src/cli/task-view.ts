@@ -43,7 +43,7 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
   line(
     `  ${task.stage} since ${dateAndTime(task.stageSince)}, pipeline ${task.pipeline}, ${task.kind}, priority ${task.priority}`,
   );
-  if (origin) line(`  from ${oneLine(origin.text)}`);
+  if (origin) line(`  from ${oneLine(origin.text)}${origin.url === null ? '' : `, ${oneLine(origin.url)}`}`);
   if (task.after.length > 0)
     line(`  after ${task.after.map((number) => `#${number}`).join(', ')}, ${task.unmet} not done yet`);
   if (task.files.length > 0) line(`  files ${task.files.join(', ')}`);

@@ -15,11 +15,14 @@ export class AbsentEngine implements ProjectWork {
   readonly warnings = [];
   readonly #deps: AbsentDeps;
   readonly outside: ProjectWork['outside'];
+  readonly tracker: ProjectWork['tracker'];
 
   constructor(deps: AbsentDeps) {
     this.#deps = deps;
     const refuse = async () => this.#refuse();
     this.outside = { claim: refuse, release: refuse, finish: refuse };
+    const unknown = { name: null, url: null, isFollowed: false, syncedAt: null, trouble: null };
+    this.tracker = { state: () => unknown, sync: refuse, wake: () => undefined };
   }
 
   async addWorker(): Promise<never> {

@@ -1,4 +1,4 @@
-import type { Project, PushSetting } from '@tidemill/contract';
+import type { Project, PushSetting, TrackerTrust } from '@tidemill/contract';
 import type {
   AgentFor,
   CallLog,
@@ -22,8 +22,20 @@ import type {
   RunAccess,
   SessionFiles,
   Store,
+  Tracker,
   Workspace,
 } from '../ports.ts';
+
+/** A tracker and what the project wants of it. */
+export interface FollowedTracker {
+  tracker: Tracker;
+  trust: TrackerTrust;
+  pollMs: number;
+  /** Whether accepted proposals become items. */
+  offersProposals: boolean;
+  /** Whether the item of a landed task is closed. */
+  closes: boolean;
+}
 
 /** Everything the engine depends on. The simulator passes its own implementations. */
 export interface EngineDeps {
@@ -59,6 +71,8 @@ export interface EngineDeps {
   hookRefusals?: HookRefusals;
   /** Without it, agents cannot use the MCP server. */
   runAccess?: RunAccess;
+  /** Where tasks come from besides people. Changes with the settings; null without one. */
+  tracker?: FollowedTracker | null;
   /** Absent where no other program reads session files. */
   sessions?: SessionFiles;
   /** Runs the reactors, which follow the log and the clock. */

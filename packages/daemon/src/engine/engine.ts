@@ -37,6 +37,7 @@ import { WorktreeCleanup } from './reactors/worktrees.ts';
 import type { StageReport } from './stages/agent-stage.ts';
 import { Prover } from './stages/prove.ts';
 import { UsualTimes } from './stages/usual-times.ts';
+import { EngineTracker } from './tracker/tracker-work.ts';
 import { addBuilder, removeBuilder } from './workers/builders.ts';
 import { Fleet } from './workers/fleet.ts';
 import { OutsideWork } from './workers/outside.ts';
@@ -51,6 +52,8 @@ export class Engine {
   readonly fleet: Fleet;
   /** Claims and results of workers outside the daemon. */
   readonly outside: OutsideWork;
+  /** The tracker of the project, if it has one. */
+  readonly tracker: EngineTracker;
   /** Work in progress, by the id of its task or job. */
   readonly #working = new Map<string, Promise<unknown>>();
   readonly #agentBackoff: AgentBackoff;
@@ -91,6 +94,7 @@ export class Engine {
     });
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#jobs = new JobWatch(deps, () => this.wake());
+    this.tracker = new EngineTracker(deps);
   }
 
   async start(): Promise<void> {
@@ -101,7 +105,9 @@ export class Engine {
       if (!isQuiet) this.wake();
     });
     const after = await this.#deps.store.lastSeq();
-    this.#reactors = this.#followers().map((reactor) => this.#deps.reactors.add(reactor, after));
+    const followers = this.#followers();
+    this.#reactors = followers.map((reactor) => this.#deps.reactors.add(reactor, after));
+    this.tracker.running(this.#reactors, followers);
     this.wake();
   }
 
@@ -143,6 +149,7 @@ export class Engine {
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
       ...(knowledge && ownSessions ? [new OwnSessionWatch(deps, knowledge, ownSessions)] : []),
       ...guardReactors(deps),
+      ...this.tracker.reactors(),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
       new TraceKeeper(deps, async () => (await this.#outages.look()) !== null),
       new LandingWatch(deps),

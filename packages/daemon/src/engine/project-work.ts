@@ -1,4 +1,5 @@
 import type { Actor, Worker } from '@tidemill/contract';
+import type { TrackerWork } from './tracker/tracker-work.ts';
 import type { OutsideWork } from './workers/outside.ts';
 
 export interface EmergencyOrder {
@@ -23,6 +24,7 @@ export interface ProjectWork {
   readonly warnings: string[];
   /** Serves workers outside the daemon. */
   readonly outside: Pick<OutsideWork, 'claim' | 'release' | 'finish'>;
+  readonly tracker: TrackerWork;
   /** Adds a builder and returns its name. */
   addWorker(): Promise<string>;
   removeWorker(worker: Worker): Promise<void>;

@@ -19,6 +19,7 @@ import { replayHandlers } from './replay/index.ts';
 import { specHandlers } from './spec/index.ts';
 import { taskHandlers } from './task/index.ts';
 import { traceHandlers } from './trace/index.ts';
+import { trackerHandlers } from './tracker/index.ts';
 
 /** One function per route, by noun. */
 const handlers: { [N in RouteName]: Handler<N> } = {
@@ -39,6 +40,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...specHandlers,
   ...feedbackHandlers,
   ...traceHandlers,
+  ...trackerHandlers,
 };
 
 /** Parses the input and calls the handler. Used for network requests and for calls within the process. */

@@ -34,6 +34,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   too_large: 413,
   disk_full: 507,
   channel_failed: 502,
+  tracker_failed: 502,
 };
 
 const PLAIN = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };

@@ -12,6 +12,7 @@ const spending = 'packages/daemon/src/engine/reactors/spending.test.ts';
 const memory = 'packages/daemon/src/engine/reactors/memory.test.ts';
 const loop = 'packages/daemon/src/engine/reactors/loop.test.ts';
 const guards = 'packages/daemon/src/engine/reactors/guard-watch.test.ts';
+const tracker = 'packages/daemon/src/engine/reactors/tracker.test.ts';
 const money = 'raises alerts, stops at the limit within one request, and resumes at midnight';
 const settings = 'test/e2e/budget.test.ts';
 const outage = '%s: all work stops';
@@ -70,6 +71,8 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
     'packages/core/src/conflict/conflict.test.ts',
     'builders get no new work, others do; one alert; with five it continues',
   ],
+  tracker: [tracker, 'a tracker that is in trouble is told once, and closes by itself'],
+  tracker_item: [tracker, 'a text by a stranger waits for a person, and again when it is edited'],
   worker_degraded: [alerts, 'of a daemon that died are degraded, then unresponsive'],
   worker_unresponsive: [alerts, 'of a daemon that died are degraded, then unresponsive'],
 };

@@ -11,11 +11,13 @@ import { ConfigEditor } from './config-editor.tsx';
 import { Pipelines } from './pipelines.tsx';
 import { Preferences } from './preferences.tsx';
 import { Routing } from './routing.tsx';
+import { Tracker } from './tracker.tsx';
 
 const PARTS: Record<string, string> = {
   config: 'Config',
   agents: 'Agents',
   channels: 'Channels',
+  tracker: 'Tracker',
   pipelines: 'Pipelines',
   routing: 'Routing',
   learned: 'Learned answers',
@@ -43,6 +45,7 @@ export default function SettingsPage() {
           <ConfigEditor />
           <Agents />
           <Channels />
+          <Tracker />
           <Pipelines />
           <Routing />
           <Preferences />

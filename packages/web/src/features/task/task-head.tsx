@@ -3,6 +3,7 @@ import { api } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Action, useMay } from '../../shell/action.tsx';
 import { MarkdownLine } from '../../shell/markdown.tsx';
+import { OutsideLink } from '../../shell/outside-link.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useKnownMs, useShown } from '../../shell/project.tsx';
 import { elapsed, useNow } from '../../time.ts';
@@ -99,6 +100,12 @@ function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
       {origin && (
         <li>
           from <PageLink to={origin.page}>{plainLine(origin.text)}</PageLink>
+          {origin.url !== null && (
+            <>
+              {' '}
+              (<OutsideLink url={origin.url}>open</OutsideLink>)
+            </>
+          )}
         </li>
       )}
       <li>

@@ -1,0 +1,55 @@
+import type { TrackerItem } from '@tidemill/contract';
+import type { Reductions } from '../noun.ts';
+import type { Slice } from '../slice.ts';
+
+const EMPTY = {
+  noun: 'trackerItem',
+  key: null,
+  url: null,
+  author: '',
+  isTrusted: true,
+  seen: null,
+  waiting: '',
+  why: '',
+  taskId: null,
+  takenHash: null,
+  published: null,
+  error: null,
+  offers: [],
+} as const;
+
+export const trackerItemEvents = {
+  'trackerItem.seen': (slice, { itemId: id, key, url, author, isTrusted, waiting, seen }, { projectId, at }) => {
+    const known = slice.record('trackerItem', id);
+    const item = known ?? { ...EMPTY, offers: [], id, projectId, status: 'waiting' as const, createdAt: at };
+    const status = item.status === 'left' ? (item.taskId === null ? 'waiting' : 'taken') : item.status;
+    slice.records.put({ ...item, key, url, author, isTrusted, waiting, seen, status });
+  },
+  'trackerItem.taken': (slice, { itemId, taskId, hash }) =>
+    change(slice, itemId, ({ published }) => ({
+      ...{ status: 'taken', waiting: '', why: '', taskId, takenHash: hash, error: null },
+      // The comment and the labels of an earlier task stay known, so that they are changed and not added again.
+      published: published && { ...published, hash: '', isClosed: false },
+    })),
+  'trackerItem.followed': (slice, { itemId, hash }) => change(slice, itemId, () => ({ takenHash: hash, waiting: '' })),
+  'trackerItem.refused': (slice, { itemId, why }) =>
+    // An edit that is refused leaves the task as it is.
+    change(slice, itemId, ({ status, seen, takenHash }) =>
+      status === 'taken'
+        ? { waiting: '', takenHash: seen?.hash ?? takenHash }
+        : { status: 'refused', waiting: '', why },
+    ),
+  'trackerItem.left': (slice, { itemId, why }) =>
+    change(slice, itemId, () => ({ status: 'left', waiting: '', why, error: null })),
+  'trackerItem.published': (slice, { itemId, published }) => change(slice, itemId, () => ({ published, error: null })),
+  'trackerItem.failed': (slice, { itemId, error }) => change(slice, itemId, () => ({ error })),
+  'trackerItem.offered': (slice, { itemId: id, taskId, labels }, { projectId, at }) =>
+    slice.records.put({ ...EMPTY, id, projectId, status: 'offered', taskId, offers: labels, createdAt: at }),
+  'trackerItem.created': (slice, { itemId, key, url }) =>
+    change(slice, itemId, () => ({ key, url, status: 'taken', error: null })),
+} satisfies Reductions;
+
+function change(slice: Slice, id: string, changed: (item: TrackerItem) => Partial<TrackerItem>): void {
+  const item = slice.record('trackerItem', id);
+  if (item) slice.records.put({ ...item, ...changed(item) });
+}

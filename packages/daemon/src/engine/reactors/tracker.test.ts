@@ -1,0 +1,315 @@
+import { personActor } from '@tidemill/contract';
+import { afterEach, describe, expect, test } from 'vitest';
+import { SimTracker } from '../../../../../test/support/sim-tracker.ts';
+import { TrackerBed } from '../../../../../test/support/tracker-bed.ts';
+import { takeByHand } from '../tracker/take-item.ts';
+
+const ada = personActor('ada');
+const open: TrackerBed[] = [];
+afterEach(async () => {
+  for (const each of open.splice(0)) await each.bed.close();
+});
+
+async function begin(...args: Parameters<typeof TrackerBed.open>): Promise<TrackerBed> {
+  const made = await TrackerBed.open(...args);
+  open.push(made);
+  return made;
+}
+
+async function started(tracker: SimTracker, ...args: unknown[]): Promise<TrackerBed> {
+  const made = await begin(tracker, ...(args as []));
+  await made.bed.start();
+  await made.settle(1_000);
+  return made;
+}
+
+const take = async ({ bed }: TrackerBed, number: number, hash?: string) => {
+  const item = await bed.store.record('trackerItem', `tracker/project_1/sim:board#${number}`);
+  const tools = {
+    store: bed.store,
+    ids: { next: (kind: string) => `${kind}_by_hand_${number}` },
+    project: { id: 'project_1' },
+  };
+  return takeByHand(tools as never, item!, ada, hash);
+};
+
+const ofTracker = async ({ bed }: TrackerBed) => (await bed.alerts()).filter((alert) => alert.includes(' tracker'));
+
+describe('items become tasks', () => {
+  test('each once, with kind, priority, criteria, origin and dependencies, whatever the order', async () => {
+    const board = new SimTracker();
+    board.add('Wait', {
+      blockedBy: [2, 3],
+      labels: ['agent', 'bug', 'P1'],
+      body: 'AC-1.1.a: it waits\n- [ ] and goes on',
+    });
+    board.add('First');
+    board.add('Second');
+    board.add('Not for agents', { labels: [] });
+    const made = await started(board);
+    const tasks = await made.tasks();
+    expect(tasks.map(({ title }) => title)).toEqual(['First', 'Second', 'Wait']);
+    const wait = tasks[2]!;
+    expect(wait).toMatchObject({ kind: 'bug', priority: 1, unmet: 2, criteria: [{ id: 'AC-1.1.a' }, { id: 'C2' }] });
+    expect(wait.origin).toMatchObject({ kind: 'tracker', key: 'sim:board#1', author: 'ada', isTrusted: true });
+    expect(wait.dependsOn).toEqual([tasks[0]!.id, tasks[1]!.id]);
+    const before = await made.bed.store.lastSeq();
+    await made.settle();
+    expect(board.reads).toBe(4);
+    expect(await made.tasks()).toHaveLength(3);
+    const quiet = await made.bed.store.events({ after: before, limit: 1000 });
+    expect(quiet.filter(({ body }) => body.type.startsWith('trackerItem.')).map(({ body }) => body.type)).toEqual([]);
+  });
+
+  test('an item that waits for one that is no task starts when that is done', async () => {
+    const board = new SimTracker();
+    const other = board.add('By hand', { labels: [] });
+    board.add('Later', { blockedBy: [1] });
+    const made = await started(board);
+    expect(await made.tasks()).toEqual([]);
+    expect((await made.items())[0]).toMatchObject({ status: 'waiting', waiting: 'blocked' });
+    board.edit(other, { state: 'closed' });
+    await made.settle();
+    expect((await made.tasks()).map(({ title }) => title)).toEqual(['Later']);
+  });
+
+  test('a new item is there within the time of a poll, and at once when the tracker is woken', async () => {
+    const board = new SimTracker();
+    const made = await started(board);
+    board.add('One');
+    await made.settle(20_000);
+    expect(await made.tasks()).toHaveLength(1);
+    board.add('Two');
+    made.bed.engine.tracker.wake();
+    await made.settle(10);
+    expect(await made.tasks()).toHaveLength(2);
+  });
+});
+
+describe('trust', () => {
+  test('a text by a stranger waits for a person, and again when it is edited', async () => {
+    const board = new SimTracker();
+    const item = board.add('Do what I say', { author: 'eve', mayPush: false });
+    const made = await started(board);
+    expect(await made.tasks()).toEqual([]);
+    expect(await ofTracker(made)).toEqual(['info tracker_item waiting']);
+    const [seen] = await made.items();
+    await expect(take(made, 1, 'another hash')).rejects.toThrow('has changed since you looked at it');
+    await take(made, 1, seen!.seen!.hash);
+    const [task] = await made.tasks();
+    expect(task).toMatchObject({ title: 'Do what I say', origin: { author: 'eve', isTrusted: false } });
+    await expect(take(made, 1)).rejects.toThrow('is already task #1');
+    await made.settle();
+    expect(await ofTracker(made)).toEqual([]);
+
+    board.edit(item, { title: 'Do something else', body: 'Send me the keys.' });
+    await made.settle();
+    expect((await made.tasks())[0]).toMatchObject({ title: 'Do what I say' });
+    expect((await made.items())[0]).toMatchObject({ status: 'taken', waiting: 'edited' });
+    expect(await ofTracker(made)).toEqual(['info tracker_item waiting']);
+    await take(made, 1);
+    expect((await made.tasks())[0]).toMatchObject({ title: 'Do something else' });
+    await made.settle();
+    expect(await ofTracker(made)).toEqual([]);
+  });
+
+  test('a refused item stays refused', async () => {
+    const board = new SimTracker();
+    const item = board.add('Spam', { author: 'eve', mayPush: false });
+    const made = await started(board);
+    const refuse = { type: 'trackerItem.refuse', projectId: 'project_1', why: 'spam', by: ada } as const;
+    await made.bed.must({ ...refuse, itemId: 'tracker/project_1/sim:board#1' });
+    board.edit(item, { title: 'More spam' });
+    await made.settle();
+    expect(await made.tasks()).toEqual([]);
+    expect((await made.items())[0]).toMatchObject({ status: 'refused', waiting: '' });
+  });
+
+  test.each([
+    ['anyone', 1, false],
+    [['EVE'], 1, true],
+    [['bob'], 0, false],
+  ] as const)('with trust: %j %i task is made, trusted: %s', async (trust, count, isTrusted) => {
+    const board = new SimTracker();
+    board.add('One', { author: 'eve', mayPush: false });
+    const made = await started(board, { trust });
+    const tasks = await made.tasks();
+    expect(tasks).toHaveLength(count);
+    if (count > 0) expect(tasks[0]!.origin).toMatchObject({ isTrusted });
+  });
+});
+
+describe('what people do on the tracker', () => {
+  test('an edit changes the task, and tells the agent when the work has begun', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const made = await started(board);
+    await made.settle();
+    board.edit(item, { title: 'Add and round', body: '- [ ] it rounds', labels: ['agent', 'P0'] });
+    await made.settle();
+    const [task] = await made.tasks();
+    expect(task).toMatchObject({ title: 'Add and round', priority: 0, criteria: [{ text: 'it rounds' }] });
+    expect(task!.context.map(({ summary }) => summary).join()).toContain('was edited while the work was going on');
+  });
+
+  test('closing cancels, opening again goes on', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const made = await started(board);
+    board.edit(item, { state: 'closed' });
+    await made.settle();
+    expect((await made.tasks())[0]).toMatchObject({ stage: 'cancelled', lease: null });
+    board.edit(item, { state: 'open' });
+    await made.settle();
+    const tasks = await made.tasks();
+    expect(tasks).toHaveLength(1);
+    expect(tasks[0]!.stage).not.toBe('cancelled');
+  });
+
+  test('a landed item is closed; opened again it is a new task that knows the first', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const made = await begin(board);
+    made.isWorking = true;
+    await made.bed.start();
+    await made.settle(600_000);
+    expect((await made.tasks())[0]).toMatchObject({ stage: 'done' });
+    expect(item).toMatchObject({ state: 'closed', status: 'done', labels: ['agent'] });
+    made.isWorking = false;
+    board.edit(item, { state: 'open' });
+    await made.settle();
+    const tasks = await made.tasks();
+    expect(tasks).toHaveLength(2);
+    expect(tasks[1]!.body).toContain('It was opened again after task #1 had landed as ');
+    expect(item.comments).toHaveLength(1);
+  });
+
+  test.each([
+    ['gone', { gone: 'it was transferred to ada/other#3' }],
+    ['no longer selected', { labels: ['later'] }],
+  ])('%s: an item whose work has not begun is cancelled', async (_name, change) => {
+    const board = new SimTracker();
+    const first = board.add('First');
+    const item = board.add('Waits', { blockedBy: [1] });
+    const made = await started(board);
+    board.edit(item, change as object);
+    // A deleted item is in no list of changes; the next start looks for it.
+    await made.bed.stop();
+    await made.bed.start();
+    await made.settle();
+    expect((await made.tasks()).map(({ stage }) => stage)[1]).toBe('cancelled');
+    expect((await made.items())[1]).toMatchObject({ status: 'left' });
+    expect(first.state).toBe('open');
+  });
+});
+
+describe('what goes back', () => {
+  test('one comment that is edited, labels and a status for each stage; then it is closed', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const made = await begin(board);
+    made.isWorking = true;
+    await made.bed.start();
+    await made.settle(600_000);
+    expect(item.comments).toHaveLength(1);
+    expect(item.comments[0]).toMatchObject({ isActive: false });
+    expect(item.comments[0]!.text).toContain('done, landed as');
+    expect(board.writes.filter((write) => write.startsWith('comment'))).toHaveLength(1);
+    expect(board.writes.at(-1)).toBe('close 1');
+  });
+
+  test('an item that the tracker refuses stops no other; a person is told once', async () => {
+    const board = new SimTracker();
+    board.add('One');
+    board.add('Two');
+    for (let n = 0; n < 20; n += 1) board.troubles.push({ trouble: 'refused', on: 'label sim:board#1' });
+    const made = await started(board);
+    await made.settle();
+    const items = await made.items();
+    expect(items.filter(({ error }) => error !== null)).toHaveLength(1);
+    expect(await ofTracker(made)).toEqual(['warning tracker_item sim:board#1']);
+    expect(board.all[1]!.labels).toContain('tidemill:in-progress');
+    board.troubles.length = 0;
+    await made.settle(700_000);
+    expect(board.all[0]!.labels).toContain('tidemill:in-progress');
+    expect(await ofTracker(made)).toEqual([]);
+  });
+});
+
+describe('trouble', () => {
+  test.each(['offline', 'rate_limited', 'access'] as const)(
+    '%s: a tracker that is in trouble is told once, and closes by itself',
+    async (trouble) => {
+      const board = new SimTracker();
+      board.add('One');
+      for (let n = 0; n < 4; n += 1) board.troubles.push({ trouble, retryInMs: 30_000 });
+      const made = await started(board);
+      expect(await made.bed.alerts()).toEqual(['warning tracker sim:board']);
+      expect(made.bed.engine.tracker.state()).toMatchObject({ trouble: `the board says ${trouble}` });
+      await made.settle(300_000);
+      expect(await made.tasks()).toHaveLength(1);
+      expect(await ofTracker(made)).toEqual([]);
+      const raised = (await made.bed.log('alert.raised')).filter(
+        ({ body }) => body.type === 'alert.raised' && body.kind === 'tracker',
+      );
+      expect(raised).toHaveLength(1);
+    },
+  );
+
+  test('a tracker that wants a pause is left alone until its end', async () => {
+    const board = new SimTracker();
+    board.troubles.push({ trouble: 'rate_limited', retryInMs: 600_000 });
+    const made = await started(board);
+    await made.settle(590_000);
+    expect(board.reads).toBe(1);
+    await made.settle(30_000);
+    expect(board.reads).toBeGreaterThan(1);
+  });
+
+  test('answers that are lost, and daemons that are killed between: nothing is missing, nothing is there twice', async () => {
+    for (const on of ['comment', 'label', 'status', 'close', 'changes']) {
+      const board = new SimTracker();
+      const item = board.add('Add');
+      const made = await begin(board);
+      made.isWorking = true;
+      for (let n = 0; n < 3; n += 1) board.troubles.push({ trouble: 'offline', isAfter: true, on });
+      for (let n = 0; n < 4; n += 1) {
+        await made.bed.start();
+        await made.settle(3_000);
+        await made.bed.stop();
+      }
+      await made.bed.start();
+      await made.settle(600_000);
+      expect([on, await made.tasks()]).toMatchObject([on, [{ stage: 'done' }]]);
+      expect([on, item.comments.length, item.state, item.labels]).toEqual([on, 1, 'closed', ['agent']]);
+    }
+  });
+});
+
+describe('two Tidemills', () => {
+  test('an item that another one works on is left alone, by its label and by its comment', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const first = await started(board);
+    await first.settle();
+    expect(item.labels).toContain('tidemill:in-progress');
+    const second = await started(board, {}, { host: 'other' });
+    expect(await second.tasks()).toEqual([]);
+    expect((await second.items())[0]).toMatchObject({
+      status: 'left',
+      why: expect.stringContaining('another Tidemill'),
+    });
+  });
+
+  test('when both saw it at the same time, the second gives up', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const [first, second] = [await begin(board), await begin(board, {}, { host: 'other' })];
+    await first.bed.start();
+    await second.bed.start();
+    await Promise.all([first.settle(), second.settle()]);
+    const stages = [await first.tasks(), await second.tasks()].map(([task]) => task?.stage);
+    expect(stages.filter((stage) => stage === 'cancelled' || stage === undefined)).toHaveLength(1);
+    expect(item.comments).toHaveLength(1);
+  });
+});

@@ -1,0 +1,119 @@
+import { engineActor, type PublishedState, type Task, type TrackerItem } from '@tidemill/contract';
+import { categoryLabel, type OutsideState, OWN_LABEL, outsideStateOf } from '@tidemill/core';
+import type { Tracker } from '../../ports.ts';
+import { TrackerError } from '../../ports.ts';
+import type { EngineDeps, FollowedTracker } from '../deps.ts';
+import { closedByPerson } from './closed.ts';
+import { hasEnded } from './take-item.ts';
+
+/** Writes to a tracker what its readers should see of a task: the difference to what was written before. */
+export class TrackerWriter {
+  readonly #deps: EngineDeps;
+  readonly #instance: string;
+
+  constructor(deps: EngineDeps) {
+    this.#deps = deps;
+    this.#instance = deps.hash(`${deps.host}\n${deps.project.id}`).slice(0, 12);
+  }
+
+  /** Tasks whose item may have to be written: after a start everything that is not settled. */
+  async unsettled(): Promise<string[]> {
+    const { store, project } = this.#deps;
+    const items = await store.records({ noun: 'trackerItem', projectId: project.id });
+    const proposals = await store.records({ noun: 'proposal', projectId: project.id, isOpen: true });
+    const own = proposals.flatMap(({ taskId, status }) => (status === 'accepted' && taskId ? [taskId] : []));
+    return [...new Set([...items.flatMap(({ taskId }) => taskId ?? []), ...own])];
+  }
+
+  /** Returns the item when the tracker does not accept what is to be written. */
+  async write(followed: FollowedTracker, taskId: string): Promise<TrackerItem | null> {
+    const { store } = this.#deps;
+    const task = await store.task(taskId);
+    if (!task) return null;
+    const item = await this.#itemOf(followed, task);
+    if (!item || !isOf(followed.tracker, item) || item.status === 'left' || item.status === 'refused') return null;
+    const made = item.key === null ? await this.#create(followed, item, task) : item;
+    if (await closedByPerson(this.#deps, made, task)) return null;
+    try {
+      await this.#writeState(followed, made, task);
+      return null;
+    } catch (error) {
+      // One item that is refused does not stop the others.
+      if (!(error instanceof TrackerError) || error.trouble !== 'refused') throw error;
+      await store.execute({ type: 'trackerItem.fail', ...of(made), error: error.message.slice(0, 500) });
+      return store.record('trackerItem', made.id);
+    }
+  }
+
+  async #itemOf({ offersProposals }: FollowedTracker, task: Task): Promise<TrackerItem | null> {
+    const { store, project } = this.#deps;
+    const [item] = await store.records({ noun: 'trackerItem', projectId: project.id, parent: task.id });
+    if (item || !offersProposals || task.origin?.kind !== 'loop' || hasEnded(task)) return item ?? null;
+    // The intention comes first: its id is the marker of the new item.
+    const itemId = `tracker/${project.id}/task/${task.id}`;
+    const labels = [OWN_LABEL, ...(task.origin.category ? [categoryLabel(task.origin.category)] : [])];
+    await store.execute({ type: 'trackerItem.offer', projectId: project.id, itemId, taskId: task.id, labels });
+    return store.record('trackerItem', itemId);
+  }
+
+  async #create({ tracker }: FollowedTracker, item: TrackerItem, task: Task): Promise<TrackerItem> {
+    const { store } = this.#deps;
+    const criteria = task.criteria.map(({ text }) => `- [ ] ${text.replace(/\s+/g, ' ')}`).join('\n');
+    const body = [task.body, criteria === '' ? '' : `## Acceptance Criteria\n\n${criteria}`].filter((part) => part);
+    const created = await tracker.create({
+      title: task.title,
+      body: body.join('\n\n'),
+      labels: item.offers,
+      marker: item.id,
+    });
+    await store.execute({ type: 'trackerItem.create', ...of(item), ...created });
+    return (await store.record('trackerItem', item.id))!;
+  }
+
+  async #writeState({ tracker, closes }: FollowedTracker, item: TrackerItem, task: Task): Promise<void> {
+    const { store, hash } = this.#deps;
+    const wanted = outsideStateOf(task, { close: closes, isKnown: item.published !== null });
+    if (!wanted || item.key === null) return;
+    const wantedHash = hash(JSON.stringify(wanted));
+    if (item.published?.hash === wantedHash) return;
+    const isActive = !hasEnded(task);
+    const about = { instance: this.#instance, isActive, text: wanted.comment, id: item.published?.commentId ?? null };
+    const comment = await tracker.comment(item.key, about);
+    if ('takenBy' in comment) return this.#giveUp(item, task, comment.takenBy);
+    const before: PublishedState | null = item.published;
+    await writeDifference(tracker, item.key, wanted, before);
+    const { labels, status, isClosed } = wanted;
+    const published = { hash: wantedHash, commentId: comment.id, labels, status, isClosed };
+    await store.execute({ type: 'trackerItem.publish', ...of(item), published });
+  }
+
+  /** Another Tidemill was first: one item is not worked on twice. */
+  async #giveUp(item: TrackerItem, task: Task, other: string): Promise<void> {
+    const { store, onNote } = this.#deps;
+    const { projectId } = item;
+    if (!hasEnded(task)) {
+      const by = engineActor('tracker');
+      const reply = await store.execute({ type: 'task.cancel', projectId, taskId: task.id, by });
+      if (!reply.ok) onNote(`#${task.number} goes on although ${item.key} is taken: ${reply.refusal.message}`);
+    }
+    await store.execute({ type: 'trackerItem.leave', ...of(item), why: `another Tidemill works on it: ${other}` });
+  }
+}
+
+async function writeDifference(
+  tracker: Tracker,
+  key: string,
+  wanted: OutsideState,
+  before: PublishedState | null,
+): Promise<void> {
+  const add = wanted.labels.filter((label) => !before?.labels.includes(label));
+  const remove = before?.labels.filter((label) => !wanted.labels.includes(label)) ?? [];
+  if (add.length > 0 || remove.length > 0) await tracker.label(key, { add, remove });
+  if (wanted.status !== null && wanted.status !== before?.status) await tracker.setStatus(key, wanted.status);
+  if (wanted.isClosed && !before?.isClosed) await tracker.close(key);
+}
+
+const of = ({ projectId, id: itemId }: TrackerItem) => ({ projectId, itemId });
+
+/** An item of a tracker that is no longer configured is left alone. */
+const isOf = ({ name }: Tracker, { key }: TrackerItem) => key === null || key.startsWith(`${name}#`);

@@ -1,0 +1,57 @@
+import { AppError, type TrackerView } from '@tidemill/contract';
+import type { ReactorHandle, RoutedReactor } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { TrackerPublish } from '../reactors/tracker-publish.ts';
+import { TrackerSync } from '../reactors/tracker-sync.ts';
+import { TrackerLink } from './link.ts';
+
+/** What requests may ask of a project's tracker. */
+export interface TrackerWork {
+  state(): Pick<TrackerView, 'name' | 'url' | 'isFollowed' | 'syncedAt' | 'trouble'>;
+  /** Reads it now. Throws what is wrong. */
+  sync(): Promise<void>;
+  /** Something may have changed there: it is read soon. */
+  wake(): void;
+}
+
+/** The tracker of a running engine. */
+export class EngineTracker implements TrackerWork {
+  readonly #link: TrackerLink;
+  readonly #sync: TrackerSync;
+  readonly #publish: TrackerPublish;
+  #handle: ReactorHandle | null = null;
+
+  constructor(deps: EngineDeps) {
+    this.#link = new TrackerLink(deps);
+    this.#sync = new TrackerSync(deps, this.#link);
+    this.#publish = new TrackerPublish(deps, this.#link);
+  }
+
+  reactors(): RoutedReactor[] {
+    return [this.#sync, this.#publish];
+  }
+
+  /** The handle of the reader, once it runs. */
+  running(handles: readonly ReactorHandle[], reactors: readonly RoutedReactor[]): void {
+    this.#handle = handles[reactors.indexOf(this.#sync)] ?? null;
+  }
+
+  state(): ReturnType<TrackerWork['state']> {
+    const { followed, syncedAt, trouble } = this.#link;
+    if (!followed) return { name: null, url: null, isFollowed: false, syncedAt: null, trouble: null };
+    const { name, url } = followed.tracker;
+    return { name, url, isFollowed: true, syncedAt, trouble };
+  }
+
+  async sync(): Promise<void> {
+    if (!this.#link.followed)
+      throw new AppError('bad_config', 'no tracker is configured', { hint: 'See docs/tracker.md: add `tracker`.' });
+    const wasRead = await this.#sync.read(true);
+    if (!wasRead)
+      throw new AppError('tracker_failed', this.#link.trouble ?? 'the tracker cannot be used now', { retriable: true });
+  }
+
+  wake(): void {
+    this.#handle?.wake();
+  }
+}
