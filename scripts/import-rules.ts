@@ -15,6 +15,7 @@ const ADAPTERS = [
   'workspace',
   'agents',
   'gates',
+  'delivery',
   'prepare',
   'prompts',
   'sessions',

@@ -174,6 +174,7 @@ class LearningSimulation {
         nextQuestion: 1,
         nextIdea: 1,
         nextFeedback: 1,
+        nextDelivery: 1,
         evidence: { head: '', count: 0 },
         rules: this.#rules,
       },

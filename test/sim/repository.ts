@@ -162,6 +162,24 @@ export class SimRepository implements Workspace {
   async provenCommits(): Promise<[]> {
     return [];
   }
+  async commitsBetween(from: string | null, to: string): Promise<{ commit: string; at: number; subject: string }[]> {
+    const reach = (start: string | null): Set<string> => {
+      const found = new Set<string>();
+      const todo = start === null ? [] : [start];
+      for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
+        if (found.has(id)) continue;
+        found.add(id);
+        todo.push(...(this.commits.get(id)?.parents ?? []));
+      }
+      return found;
+    };
+    const old = reach(from);
+    const own = [...reach(to)].filter((id) => !old.has(id));
+    return own.map((commit) => ({ commit, at: 0, subject: this.commits.get(commit)?.message ?? '' }));
+  }
+  async commitNamed(name: string): Promise<string | null> {
+    return this.commits.has(name) ? name : null;
+  }
   async recentCommits(): Promise<[]> {
     return [];
   }

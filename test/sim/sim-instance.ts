@@ -81,6 +81,7 @@ export function startInstance(options: InstanceOptions): { engine: Engine; store
       nextQuestion: 1,
       nextIdea: 1,
       nextFeedback: 1,
+      nextDelivery: 1,
       evidence: { head: '', count: 0 },
       rules,
     },

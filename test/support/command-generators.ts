@@ -21,6 +21,7 @@ import {
   type Usage,
 } from '@tidemill/contract';
 import { alertId, type CommandOf, type CommandType } from '@tidemill/core';
+import { deliveryGenerators, ENVIRONMENTS } from './delivery-generators.ts';
 import { at, type Draw, idOf, projectId, recordOf } from './draw.ts';
 import { GUARD_GENERATORS } from './guard-generators.ts';
 import { lessonGenerators } from './lesson-generators.ts';
@@ -54,9 +55,17 @@ function aboutProposal({ mill, a }: Draw) {
 }
 
 /** A question and its task, sometimes a wrong one. */
-function aboutQuestion({ mill, task, a, b }: Draw): { questionId: string; taskId: string | null } {
+function aboutQuestion({ mill, task, a, b }: Draw): {
+  questionId: string;
+  taskId: string | null;
+  subjectId: string | null;
+} {
   const question: Question | undefined = recordOf(mill, 'question', a);
-  return { questionId: question?.id ?? 'question_0', taskId: b % 7 === 0 || !question ? task.id : question.taskId };
+  return {
+    subjectId: question?.subjectId ?? null,
+    questionId: question?.id ?? 'question_0',
+    taskId: b % 7 === 0 || !question ? task.id : question.taskId,
+  };
 }
 
 function asked(a: number, b: number): AskedQuestion {
@@ -103,7 +112,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'project.configure': ({ mill, a }) => {
     const gates = a % 3 ? ['integrity', 'test'] : ['integrity', 'test', 'lint'];
     const hilConfig = at([AUTONOMY_PRESETS.full, AUTONOMY_PRESETS.confirm_all], a);
-    return { projectId, rules: { ...mill.rules(), reviewPlans: a % 2 > 0, gates, hilConfig } };
+    return { projectId, rules: { ...mill.rules(), reviewPlans: a % 2 > 0, gates, hilConfig, delivery: ENVIRONMENTS } };
   },
   'worker.register': ({ workerId, a }) => ({
     projectId,
@@ -320,7 +329,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     ...aboutQuestion(draw),
     by: personActor('ada'),
     source: 'user',
-    text: at(['red', 'blue', 'yes', 'no', ''], draw.b),
+    text: at(['red', 'blue', 'yes', 'no', '', 'Roll back', 'Run it again'], draw.b),
   }),
   'question.expire': (draw) => ({ projectId, ...aboutQuestion(draw) }),
   'question.remind': (draw) => ({ projectId, ...aboutQuestion(draw) }),
@@ -452,6 +461,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'proposal.end': (draw) => ({ ...aboutProposal(draw), outcome: at(ProposalOutcome.options, draw.b) }),
   ...lessonGenerators,
   ...replayGenerators,
+  ...deliveryGenerators,
   ...reflectionGenerators,
   ...promptChangeGenerators,
   ...GUARD_GENERATORS,

@@ -3,25 +3,14 @@ import { ChannelName } from './alert.ts';
 import { HilSetting } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
 import { ChannelConfig, NotifyConfig } from './channel.ts';
+import { DeliveryConfig } from './delivery-config.ts';
+import { Duration } from './duration.ts';
 import { GithubConfig } from './github-config.ts';
 import { HousekeepingConfig } from './housekeeping.ts';
 import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { Routing } from './routing.ts';
 import { TrackerConfig } from './tracker-config.ts';
-
-/** `90`, `"45s"`, `"2m"`, `"1h"`: a duration in a config file, in milliseconds once parsed. A bare number is seconds. */
-export const Duration = z
-  .union([
-    z.number().positive(),
-    z.string().regex(/^\d+(\.\d+)?(ms|s|m|h)$/, 'a duration is a number and ms, s, m or h, such as 2m'),
-  ])
-  .transform((value) => {
-    if (typeof value === 'number') return value * 1000;
-    const unit = value.replace(/[\d.]/g, '');
-    const factor = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[unit] ?? 1000;
-    return Number.parseFloat(value) * factor;
-  });
 
 /** Settings of every agent that is a separate program. */
 const surroundings = {
@@ -216,6 +205,8 @@ export const Config = z.strictObject({
   github: GithubConfig.optional(),
   /** Where tasks come from besides people: issues, or files of the repository. Without it, nowhere. */
   tracker: TrackerConfig.optional(),
+  /** Where landed work is delivered to. */
+  delivery: DeliveryConfig.prefault({}),
   /** Where metrics are sent: the address of an OpenTelemetry collector. */
   telemetry: z
     .strictObject({

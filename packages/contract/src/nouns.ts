@@ -2,9 +2,11 @@ import { tokenKind } from './access.ts';
 import { alertKind, notificationKind } from './alert.ts';
 import { accountKind } from './budget.ts';
 import { categoryKind } from './category.ts';
+import { deliveryKind, environmentKind } from './delivery.ts';
 import { alertEvents } from './event/alert.ts';
 import { budgetEvents } from './event/budget.ts';
 import { conflictEvents } from './event/conflict.ts';
+import { deliveryEvents } from './event/delivery.ts';
 import { feedbackEvents } from './event/feedback.ts';
 import { forecastEvents } from './event/forecast.ts';
 import { gateEvents } from './event/gate.ts';
@@ -40,6 +42,7 @@ import { reflectionKind } from './reflection.ts';
 import { replayKind, replayRunKind } from './replay.ts';
 import { conflictRoutes } from './routes/conflict.ts';
 import { daemonRoutes } from './routes/daemon.ts';
+import { deliveryRoutes } from './routes/delivery.ts';
 import { feedbackRoutes } from './routes/feedback.ts';
 import { fleetRoutes } from './routes/fleet.ts';
 import { guardProposalRoutes } from './routes/guard-proposal.ts';
@@ -86,6 +89,7 @@ export const EVENTS = [
   ...promptChangeEvents,
   ...guardProposalEvents,
   ...trackerItemEvents,
+  ...deliveryEvents,
 ] as const;
 
 /** Nouns that are kept as records. */
@@ -116,6 +120,8 @@ export const RECORD_KINDS = [
   promptChangeKind,
   guardProposalKind,
   trackerItemKind,
+  deliveryKind,
+  environmentKind,
 ] as const;
 
 /** The routes of each noun, by subject, as the API's own document shows them. */
@@ -137,4 +143,5 @@ export const ROUTES = {
   promptChanges: promptChangeRoutes,
   guards: guardProposalRoutes,
   tracker: trackerRoutes,
+  deliveries: deliveryRoutes,
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { AUTONOMY_PRESETS, HilConfig } from './autonomy.ts';
 import { BudgetLimits } from './budget.ts';
+import { EnvironmentRules } from './delivery-config.ts';
 import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { Pipeline } from './pipeline.ts';
@@ -25,6 +26,8 @@ export const ProjectRules = z.object({
   loop: LoopConfig.prefault({}),
   /** Absent: the defaults. */
   learning: LearningConfig.optional(),
+  /** The environments that landed work is delivered to, in their order. Absent: none. */
+  delivery: z.array(EnvironmentRules).optional(),
 });
 export type ProjectRules = z.infer<typeof ProjectRules>;
 
@@ -42,6 +45,7 @@ export const Project = z.object({
   /** The number of the next question that is not about a task. */
   nextQuestion: z.number().int().default(1),
   nextIdea: z.number().int().default(1),
+  nextDelivery: z.number().int().default(1),
   rules: ProjectRules,
   evidence: z.object({ head: z.string(), count: z.number().int() }),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
 import { Declarations, HilConfig, MatterContents } from './autonomy.ts';
-import { Duration } from './config.ts';
+import { Duration } from './duration.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { recordKind } from './record-kind.ts';
 
@@ -94,6 +94,8 @@ export const QuestionEffect = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unblock'), leaves: z.array(z.string()) }),
   /** About a task without acceptance criteria: the answer becomes its criteria. `proposed` are the plan's. */
   z.object({ kind: z.literal('criteria'), proposed: z.array(z.string()) }),
+  /** About a delivery: whether it may begin, or what follows when its result is unknown. Only a person may answer. */
+  z.object({ kind: z.literal('delivery'), about: z.enum(['approval', 'interrupted', 'rollback']) }),
 ]);
 
 export const Question = z.object({

@@ -289,6 +289,21 @@ export const REACTORS = {
     clock: 'when a failed write is due',
     does: 'Writes labels, status and one comment to the tracker; closes what has landed',
   },
+  deliveries: {
+    role: 'engine',
+    on: [
+      'merge.landed',
+      'spec.judged',
+      'spec.accepted',
+      'delivery.requested',
+      'delivery.approved',
+      'delivery.moved',
+      'delivery.stopping',
+      'delivery.ended',
+      'project.configured',
+    ],
+    does: 'Delivers what landed, checks it, rolls back what fails',
+  },
   landed: { role: 'engine', on: [], clock: 'every minute', does: 'Compares the target with the log' },
   outages: {
     role: 'engine',

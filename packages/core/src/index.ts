@@ -16,6 +16,8 @@ export {
 } from './conflict/loss/file-loss.ts';
 export { type LineIndex, lineIndex } from './conflict/loss/token.ts';
 export { decide } from './decide.ts';
+export { type ReleasedTask, releaseText } from './delivery/release.ts';
+export { environmentOf, strictest, unknownEnvironment } from './delivery/rules.ts';
 export { evenCap } from './even-cap.ts';
 export { fenced } from './fenced.ts';
 export { workerStatus } from './fleet/status.ts';

@@ -7,6 +7,8 @@ import { categoryEvents } from './category/events.ts';
 import type { CommandType } from './command.ts';
 import { type ConflictCommands, conflictCommands } from './conflict/commands.ts';
 import { conflictEvents } from './conflict/events.ts';
+import { type DeliveryCommands, deliveryCommands } from './delivery/commands.ts';
+import { deliveryEvents } from './delivery/events.ts';
 import { type FeedbackCommands, feedbackCommands } from './feedback/commands.ts';
 import { feedbackEvents } from './feedback/events.ts';
 import { type WorkerCommands, workerCommands } from './fleet/commands.ts';
@@ -84,6 +86,7 @@ export interface Commands
     PromptChangeCommands,
     GuardProposalCommands,
     TrackerItemCommands,
+    DeliveryCommands,
     BudgetCommands {}
 
 /** Every command, by noun. A command without a scope and a decision does not compile. */
@@ -115,6 +118,7 @@ export const commands: CommandParts<CommandType> = {
   ...promptChangeCommands,
   ...guardProposalCommands,
   ...trackerItemCommands,
+  ...deliveryCommands,
 };
 
 /** The reducers of events, in this order. Accounts come before runs: they need a run's previous cost. */
@@ -146,6 +150,7 @@ const followers = [
   promptChangeEvents,
   guardProposalEvents,
   trackerItemEvents,
+  deliveryEvents,
 ] as const satisfies readonly Reductions[];
 
 type Followed<F> = F extends unknown ? keyof F : never;

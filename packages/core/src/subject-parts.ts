@@ -1,13 +1,14 @@
-import type { EventBody, Job, Question, RecordNoun, StoredRecord } from '@tidemill/contract';
+import type { Answer, EventBody, Job, Question, RecordNoun, StoredRecord } from '@tidemill/contract';
 import { categoryPart } from './category/category.ts';
 import type { DecideEnv } from './command.ts';
+import { deliveryPart } from './delivery/answer.ts';
 import { feedbackSubject } from './feedback/feedback.ts';
 import { replyAfterAnswers, replyEnded } from './idea/reply.ts';
 import { reflectionPart } from './reflection/reflection.ts';
 import { replayRunPart } from './replay/replay.ts';
 import type { Slice } from './slice.ts';
 import { specPart } from './spec/part.ts';
-import type { JobEnd, SubjectPart } from './subject/part.ts';
+import type { JobEnd, LastAnswer, SubjectPart } from './subject/part.ts';
 import { holding } from './subject/questions.ts';
 
 /** The nouns that agents work on through jobs. */
@@ -18,6 +19,7 @@ const parts: { readonly [N in RecordNoun]?: SubjectPart<N> } = {
   category: categoryPart,
   replay_run: replayRunPart,
   reflection: reflectionPart,
+  delivery: deliveryPart,
 };
 
 const partOf = (subject: StoredRecord) => parts[subject.noun] as SubjectPart<RecordNoun> | undefined;
@@ -35,14 +37,14 @@ export function refusedQuestions(slice: Slice, { subjectId }: Job): string | nul
 }
 
 /** What follows for its subject when no question holds it any more. */
-function resumeSubject(slice: Slice, subjectId: string, env: DecideEnv): EventBody[] {
+function resumeSubject(slice: Slice, subjectId: string, env: DecideEnv, last: LastAnswer): EventBody[] {
   const subject = slice.records.get(subjectId);
-  return subject ? (partOf(subject)?.resumed(slice, subject, env) ?? []) : [];
+  return subject ? (partOf(subject)?.resumed(slice, subject, env, last) ?? []) : [];
 }
 
 /** What follows for a question's subject from its answer. */
-export function afterAnswer(slice: Slice, question: Question, env: DecideEnv): EventBody[] {
+export function afterAnswer(slice: Slice, question: Question, answer: Answer, env: DecideEnv): EventBody[] {
   const { id, subjectId, holds } = question;
   if (subjectId === null || !holds || holding(slice, subjectId, id).length > 0) return [];
-  return resumeSubject(slice, subjectId, env);
+  return resumeSubject(slice, subjectId, env, { question, answer });
 }

@@ -1,6 +1,6 @@
 import { AskedQuestion, type ChannelConfig, type Notification, NotifyConfig, type Question } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
-import { Delivery } from '../../../packages/daemon/src/channels/delivery.ts';
+import { ChannelDelivery } from '../../../packages/daemon/src/channels/delivery.ts';
 import { createOpenChannel } from '../../../packages/daemon/src/channels/open.ts';
 import { Screens } from '../../../packages/daemon/src/channels/screens.ts';
 import { createIds, systemClock } from '../../../packages/daemon/src/clock.ts';
@@ -18,7 +18,7 @@ export class DeliveryBed {
   readonly env: NodeJS.ProcessEnv;
   readonly screens = new Screens();
   readonly notes: string[] = [];
-  delivery: Delivery | null = null;
+  delivery: ChannelDelivery | null = null;
 
   static async open(env: NodeJS.ProcessEnv = {}, clock: Clock = systemClock): Promise<DeliveryBed> {
     const store = await openStore({ url: 'memory:', clock, ids: createIds(clock) });
@@ -69,7 +69,13 @@ export class DeliveryBed {
   ): Promise<void> {
     const { store, clock } = this;
     const onNote = (text: string, error?: unknown) => void this.notes.push(`${text} ${error ?? ''}`);
-    this.delivery ??= new Delivery({ store, clock, open, onNote, reactors: new ReactorHost({ store, clock, onNote }) });
+    this.delivery ??= new ChannelDelivery({
+      store,
+      clock,
+      open,
+      onNote,
+      reactors: new ReactorHost({ store, clock, onNote }),
+    });
     const project = (await store.project(projectId))!;
     await this.delivery.attach(project, { channels, notify: NotifyConfig.parse(notify) });
   }

@@ -10,6 +10,7 @@ export const projectEvents = {
       createdAt: at,
       nextNumber: 1,
       nextFeedback: 1,
+      nextDelivery: 1,
       nextQuestion: 1,
       nextIdea: 1,
       rules,

@@ -1,6 +1,7 @@
 import {
   type Actor,
   type Answer,
+  DELIVERY_ANSWERS,
   type EventBody,
   engineActor,
   type Project,
@@ -26,7 +27,7 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   const { question, project } = found;
   if (question.status !== 'open') return closedAlready(question);
   if (!mayDecide(question, command.by) || (command.source !== 'user' && isForPeopleOnly(question)))
-    return refuse('forbidden', ONLY_PEOPLE);
+    return refuse('forbidden', onlyPeople(question));
   const text = command.text.trim();
   if (text === '') return refuse('bad_input', 'the answer is empty', 'write your decision');
   if (text.length > LONGEST_ANSWER)
@@ -40,12 +41,16 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   return accept(...answered(slice, project, question, answer, env));
 }
 
-/** What a merge dropped of the target is accepted by nothing but a person's own answer. */
-const isForPeopleOnly = ({ effect }: Question) => effect.kind === 'approval' && effect.losses !== undefined;
+/** What a merge dropped of the target, and what is delivered: nothing but a person's own answer decides. */
+const isForPeopleOnly = ({ effect }: Question) =>
+  effect.kind === 'delivery' || (effect.kind === 'approval' && effect.losses !== undefined);
 /** A token is a person's way to use Tidemill from elsewhere. */
 export const mayDecide = (question: Question, { kind }: Actor): boolean =>
   !isForPeopleOnly(question) || kind === 'person' || kind === 'token';
-export const ONLY_PEOPLE = 'only a person may decide that changes of the target are dropped';
+export const onlyPeople = ({ effect }: Question): string =>
+  effect.kind === 'delivery'
+    ? 'only a person may decide about a delivery'
+    : 'only a person may decide that changes of the target are dropped';
 
 const YES = /^(y|yes|ok|okay|approved?|lgtm)[.!]?$/i;
 const NO = /^(n|no|rejected|reject)[.!]?$/i;
@@ -55,6 +60,8 @@ function matchingOption({ options, effect }: Question, text: string): string | n
   const label = options.find((each) => each.label.toLowerCase() === text.toLowerCase())?.label;
   if (label !== undefined) return label;
   if (effect.kind === 'criteria') return YES.test(text) && effect.proposed.length > 0 ? USE_THESE : null;
+  if (effect.kind === 'delivery' && effect.about === 'approval')
+    return YES.test(text) ? DELIVERY_ANSWERS.approve : NO.test(text) ? DELIVERY_ANSWERS.decline : null;
   if (effect.kind !== 'approval') return null;
   return YES.test(text) ? APPROVE : NO.test(text) ? SEND_BACK : null;
 }
@@ -151,7 +158,7 @@ export function answered(
   const task = taskId === null ? undefined : slice.tasks.get(taskId);
   const event: EventBody = { type: 'question.answered', taskId, questionId, answer };
   const events = [event, ...learned(slice, question, answer, env.hash)];
-  if (!task) return [...events, ...afterAnswer(slice, question, env)];
+  if (!task) return [...events, ...afterAnswer(slice, question, answer, env)];
   return [
     ...events,
     answerNote(task, question, answer),

@@ -41,6 +41,8 @@ export function effectOf(slice: Slice, project: Project, task: Task, question: Q
         ...criteriaAnswered(task, effect, answer),
         ...(task.stage === 'needs_info' ? goOn(task.resumeStage ?? task.stage) : []),
       ];
+    // A delivery is never about a single task.
+    case 'delivery':
     case 'none':
       return task.stage === 'needs_info' ? goOn(task.resumeStage ?? task.stage) : [];
   }

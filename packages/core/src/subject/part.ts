@@ -1,4 +1,14 @@
-import type { Actor, AgentEnvelope, EventBody, Job, JobMode, RecordNoun, RecordOf } from '@tidemill/contract';
+import type {
+  Actor,
+  AgentEnvelope,
+  Answer,
+  EventBody,
+  Job,
+  JobMode,
+  Question,
+  RecordNoun,
+  RecordOf,
+} from '@tidemill/contract';
 import type { DecideEnv } from '../command.ts';
 import { jobHandOff } from '../hand-off/job.ts';
 import type { Slice } from '../slice.ts';
@@ -7,6 +17,12 @@ import type { Slice } from '../slice.ts';
 export type JobEnd =
   | { status: 'done' | 'asked'; envelope: AgentEnvelope }
   | { status: 'failed' | 'cancelled'; why: string };
+
+/** The question that was answered last. */
+export interface LastAnswer {
+  question: Question;
+  answer: Answer;
+}
 
 /**
  * What a noun does as the subject of jobs and questions. Both functions run in the transaction of the event they follow,
@@ -17,7 +33,7 @@ export interface SubjectPart<N extends RecordNoun> {
   /** Why its agent may not ask people, in words for the agent; null when it may. */
   refusesQuestions?(subject: RecordOf<N>): string | null;
   /** The last question that held it was answered. */
-  resumed(slice: Slice, subject: RecordOf<N>, env: DecideEnv): EventBody[];
+  resumed(slice: Slice, subject: RecordOf<N>, env: DecideEnv, last: LastAnswer): EventBody[];
 }
 
 /** The event with which a decision of a noun requests a job about it. */

@@ -6,7 +6,7 @@ import {
   answerAll,
   answered,
   mayDecide,
-  ONLY_PEOPLE,
+  onlyPeople,
   openApproval,
   withdrawAll,
   withdrawHolding,
@@ -93,7 +93,7 @@ export function approve(slice: Slice, command: CommandOf<'task.approve'>, env: D
   const found = findSeen(slice, command);
   if (!found.ok) return found;
   const approval = openApproval(slice, found.task);
-  if (approval && !mayDecide(approval.question, command.by)) return refuse('forbidden', ONLY_PEOPLE);
+  if (approval && !mayDecide(approval.question, command.by)) return refuse('forbidden', onlyPeople(approval.question));
   if (approval) {
     const answer = { text: APPROVE, option: APPROVE, source: 'user' as const, by: command.by, at: env.now };
     const note: EventBody[] = command.note ? [noteOf({ ...found.task, openQuestions: [] }, command.note, env)] : [];

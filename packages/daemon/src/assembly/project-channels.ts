@@ -1,5 +1,5 @@
 import { AppError, type ChannelView, type Config, type NotifySettings, type Project } from '@tidemill/contract';
-import type { Delivery } from '../channels/delivery.ts';
+import type { ChannelDelivery } from '../channels/delivery.ts';
 import { Screens } from '../channels/screens.ts';
 import { loadSettings } from '../config/load.ts';
 import type { Clock, OpenChannel, Reactors, Store } from '../ports.ts';
@@ -20,7 +20,7 @@ export class ProjectChannels {
   readonly screens = new Screens();
   readonly #host: ProjectChannelsOptions;
   #opener: Promise<OpenChannel> | undefined;
-  #delivery: Promise<Delivery> | undefined;
+  #delivery: Promise<ChannelDelivery> | undefined;
   /** Serializes changes of settings. */
   #last: Promise<void> = Promise.resolve();
 
@@ -71,10 +71,10 @@ export class ProjectChannels {
     return this.#opener;
   }
 
-  #started(): Promise<Delivery> {
+  #started(): Promise<ChannelDelivery> {
     const { store, clock, reactors, onNote } = this.#host;
     this.#delivery ??= Promise.all([this.#open(), import('../channels/delivery.ts')]).then(
-      ([open, { Delivery }]) => new Delivery({ store, clock, open, reactors, onNote }),
+      ([open, { ChannelDelivery }]) => new ChannelDelivery({ store, clock, open, reactors, onNote }),
     );
     return this.#delivery;
   }

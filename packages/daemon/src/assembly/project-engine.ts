@@ -7,6 +7,7 @@ import { createRunLog } from '../agents/run-log.ts';
 import { assetDir } from '../assets.ts';
 import { CONFIG_FILE, type Settings } from '../config/check.ts';
 import type { DataFolder } from '../config/data-folder.ts';
+import { createDeliverer } from '../delivery/deliverer.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
@@ -51,7 +52,7 @@ export interface EngineSurroundings {
 /** The parts that change with the config file while the engine runs. */
 type Changing = Pick<
   EngineDeps,
-  'project' | 'agentFor' | 'catalogue' | 'ideation' | 'gates' | 'guards' | 'preparation' | 'batch' | 'tracker'
+  'project' | 'agentFor' | 'catalogue' | 'ideation' | 'gates' | 'deliverer' | 'guards' | 'preparation' | 'batch' | 'tracker'
 > & {
   cleanup(worktree: string): Promise<void>;
 };
@@ -98,6 +99,9 @@ export async function createProjectEngine(
     },
     get gates() {
       return current.gates;
+    },
+    get deliverer() {
+      return current.deliverer;
     },
     get guards() {
       return current.guards;
@@ -179,6 +183,12 @@ async function changingParts(
     catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),
     ideation: createIdeation({ project, config, workspace, dataDir, host, onNote }),
     gates: createGates({ config: config.gates, hashes: project.rules.gateConfigs, host, logDir: folder.gates }),
+    deliverer: createDeliverer({
+      config: config.delivery,
+      host,
+      logOf: (deliveryId) => folder.deliveryLog(deliveryId),
+      env: process.env,
+    }),
     preparation: createPreparation({
       steps,
       include,

@@ -60,6 +60,7 @@ export class RunningEngines implements ProcessEngines {
       isRunning: true,
       isWaitingForPerson: engine.isWaitingForPerson,
       isPushing: engine.isPushing,
+      isDelivering: engine.isDelivering,
       warnings: live.warnings,
       outside: engine.outside,
       tracker: engine.tracker,

@@ -30,7 +30,7 @@ const STOP_GRACE_MS = 1000;
  * A notification stays queued until it is delivered. Its id is computed from its matter. So after a crash, attaching a
  * project queues everything that is open there, and what is already queued keeps its id.
  */
-export class Delivery implements Reactor {
+export class ChannelDelivery implements Reactor {
   readonly name = 'notifications';
   readonly projectId = null;
   readonly on = FOLLOWED;

@@ -24,6 +24,8 @@ export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
   { words: ['traces'], load: async () => (await import('./traces.ts')).addTraces },
   { words: ['prompts'], load: async () => (await import('./prompts.ts')).addPrompts },
   { words: ['replay'], load: async () => (await import('./replay.ts')).addReplay },
+  { words: ['deliver'], load: async () => (await import('./deliver.ts')).addDeliver },
+  { words: ['release'], load: async () => (await import('./release.ts')).addRelease },
   { words: ['conflicts'], load: async () => (await import('./conflicts.ts')).addConflicts },
   {
     words: ['status', 'events', 'logs', 'doctor', 'snapshots', 'worktrees'],

@@ -11,6 +11,7 @@ import {
   type Pipeline,
 } from '@tidemill/contract';
 import { type Complaint, commandFaults } from './command-faults.ts';
+import { deliveryFaults } from './delivery-faults.ts';
 import { BadFile, YamlFile } from './document.ts';
 import { loadPipelines } from './pipelines.ts';
 import { isMapping, withSafeValues } from './safe-values.ts';
@@ -70,6 +71,7 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
     ...agentFaults(valid, root),
     ...commandFaults(valid),
     ...channelFaults(valid),
+    ...deliveryFaults(valid),
     ...(absenceOf ? missing : []),
     ...pipelineFaults(valid, Object.keys(pipelines), ofPipelines.length > 0),
   ];

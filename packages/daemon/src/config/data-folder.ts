@@ -23,6 +23,9 @@ export interface DataFolder {
   /** Output of gates, by hash. */
   gates: string;
   gateLog(hash: string): string;
+  /** Output of deliveries, one file each. */
+  deliveries: string;
+  deliveryLog(deliveryId: string): string;
   project(projectId: string): string;
 }
 
@@ -38,6 +41,7 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     mkdirSync(join(path, 'runs'), { recursive: true, mode: 0o700 });
     mkdirSync(join(path, 'gates'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(path, 'deliveries'), { recursive: true, mode: 0o700 });
   } catch (cause) {
     const isFull = cause instanceof Error && 'code' in cause && cause.code === 'ENOSPC';
     throw new AppError(isFull ? 'disk_full' : 'store_failed', `cannot create the data folder ${path}: ${cause}`, {
@@ -59,6 +63,8 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     runLog: (runId) => join(path, 'runs', `${runId}.log`),
     gates: join(path, 'gates'),
     gateLog: (hash) => join(path, 'gates', `${hash}.log`),
+    deliveries: join(path, 'deliveries'),
+    deliveryLog: (deliveryId) => join(path, 'deliveries', `${deliveryId}.log`),
     project: (projectId) => join(path, 'projects', projectId),
   };
 }

@@ -2,7 +2,15 @@ import { hash } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppError, type Config, type GateConfig, type Pipeline, type ProjectRules } from '@tidemill/contract';
+import {
+  AppError,
+  type Config,
+  type EnvironmentRules,
+  type GateConfig,
+  type Pipeline,
+  type ProjectRules,
+} from '@tidemill/contract';
+import { strictest } from '@tidemill/core';
 import { CONFIG_FILE, checkSettings, gateNames, problemText, type Settings } from './check.ts';
 
 /** A project's settings, completely validated. */
@@ -28,8 +36,20 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },
     loop: config.loop,
     learning: config.learning,
+    ...(config.delivery.environments.length > 0 ? { delivery: environmentRules(config) } : {}),
   };
 }
+
+const environmentRules = ({ delivery, hilConfig }: Config): EnvironmentRules[] =>
+  delivery.environments.map(({ name, when, approve, after, health, rollback, repeatable }) => ({
+    name,
+    when,
+    approve: approve ?? strictest(hilConfig),
+    after: after ?? null,
+    hasHealth: health !== undefined,
+    hasRollback: rollback.length > 0,
+    repeatable,
+  }));
 
 /** Covers everything that decides what a gate does and finds, including the steps that prepare its checkout. */
 function gateHash({ prepare, include }: Config, { proves: _proves, parallel, ...gate }: GateConfig): string {

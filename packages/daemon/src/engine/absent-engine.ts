@@ -12,6 +12,7 @@ export class AbsentEngine implements ProjectWork {
   readonly isRunning = false;
   readonly isWaitingForPerson = false;
   readonly isPushing = false;
+  readonly isDelivering = false;
   readonly warnings = [];
   readonly #deps: AbsentDeps;
   readonly outside: ProjectWork['outside'];

@@ -5,6 +5,7 @@ import type {
   Catalogue,
   Clock,
   ConflictEditor,
+  Deliverer,
   Gates,
   Guards,
   HookRefusals,
@@ -46,6 +47,8 @@ export interface EngineDeps {
   conflicts?: ConflictEditor;
   agentFor: AgentFor;
   gates: Gates;
+  /** Without one, nothing is delivered. */
+  deliverer?: Deliverer;
   /** Without one, worktrees and checkouts are used as git makes them. */
   preparation?: Preparation;
   guards: Guards;

@@ -1,6 +1,7 @@
 import { Mode, type Task, type Worker } from '@tidemill/contract';
 import { FOR_OTHERS } from '@tidemill/core';
 import type { ReactorHandle, RoutedReactor } from '../ports.ts';
+import { Deliveries } from './delivery/deliveries.ts';
 import type { EngineDeps } from './deps.ts';
 import { AgentBackoff } from './dispatch/agent-backoff.ts';
 import { claimNext } from './dispatch/claim-next.ts';
@@ -64,6 +65,7 @@ export class Engine {
   readonly #prover: Prover;
   readonly #jobs: JobWatch;
   readonly #target: TargetSync;
+  readonly #deliveries: Deliveries;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
@@ -95,6 +97,7 @@ export class Engine {
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#jobs = new JobWatch(deps, () => this.wake());
     this.tracker = new EngineTracker(deps);
+    this.#deliveries = new Deliveries(deps);
   }
 
   async start(): Promise<void> {
@@ -102,7 +105,9 @@ export class Engine {
     await recover(this.#deps);
     await this.#jobs.look();
     this.#offCommit = this.#deps.store.onCommit((isQuiet) => {
-      if (!isQuiet) this.wake();
+      if (isQuiet) return;
+      this.wake();
+      this.#deliveries.wake();
     });
     const after = await this.#deps.store.lastSeq();
     const followers = this.#followers();
@@ -143,6 +148,7 @@ export class Engine {
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),
       new ReplayWatch(deps),
+      this.#deliveries,
       new ReflectionWatch(deps),
       new PromotionWatch(deps),
       ...(deps.promptFiles ? [new PromptWatch(deps, deps.promptFiles)] : []),
@@ -167,6 +173,11 @@ export class Engine {
   /** Landed work is about to be pushed. */
   get isPushing(): boolean {
     return this.#target.isPushing;
+  }
+
+  /** Landed work is being delivered, or about to be. */
+  get isDelivering(): boolean {
+    return this.#deliveries.isActive;
   }
 
   addWorker(): Promise<string> {
@@ -201,6 +212,7 @@ export class Engine {
     await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
     for (const slot of this.fleet.slots) slot.leased?.abandon('shutdown');
     await finished;
+    await this.#deliveries.stop();
     await this.outside.settled();
     await reactorsStopped;
     await this.fleet

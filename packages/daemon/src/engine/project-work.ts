@@ -20,6 +20,8 @@ export interface ProjectWork {
   readonly isWaitingForPerson: boolean;
   /** Landed work could not be pushed at once and is tried again soon. */
   readonly isPushing: boolean;
+  /** Landed work is being delivered, or about to be. */
+  readonly isDelivering: boolean;
   /** Problems in the current settings. */
   readonly warnings: string[];
   /** Serves workers outside the daemon. */

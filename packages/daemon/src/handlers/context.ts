@@ -48,6 +48,8 @@ export interface LentWorkspace
       Workspace,
       | 'candidate'
       | 'changedFiles'
+      | 'commitNamed'
+      | 'commitsBetween'
       | 'diff'
       | 'filesAt'
       | 'filesIn'
@@ -59,6 +61,7 @@ export interface LentWorkspace
       | 'isLanded'
       | 'parentOf'
       | 'provenCommits'
+      | 'treeOf'
     > {
   restoreSnapshot(ref: string, to: string): Promise<string>;
   commitFile(file: string, text: string, message: string): Promise<FileCommit>;

@@ -27,6 +27,7 @@ const NUMBERED = {
   idea: { letter: 'I', name: 'idea', hint: '`tidemill idea list --all` shows them all.' },
   spec: { letter: 'S', name: 'specification', hint: '`tidemill spec list` shows them all.' },
   feedback: { letter: 'F', name: 'feedback', hint: '`tidemill feedback list` shows it all.' },
+  delivery: { letter: 'D', name: 'delivery', hint: '`tidemill deliver history` lists them.' },
   proposal: { letter: 'P', name: 'proposal', hint: '`tidemill loop proposals` lists them.' },
 } as const;
 

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { conflictHandlers } from './conflict/index.ts';
 import type { Call, Services } from './context.ts';
 import { daemonHandlers } from './daemon/index.ts';
+import { deliveryHandlers } from './delivery/index.ts';
 import { feedbackHandlers } from './feedback/index.ts';
 import { fleetHandlers } from './fleet/index.ts';
 import { guardHandlers } from './guard/index.ts';
@@ -37,6 +38,7 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...promptChangeHandlers,
   ...guardHandlers,
   ...recordHandlers,
+  ...deliveryHandlers,
   ...specHandlers,
   ...feedbackHandlers,
   ...traceHandlers,

@@ -172,6 +172,13 @@ export interface CleanCheckout {
   close(): Promise<void>;
 }
 
+/** A commit with the first line of its message. */
+export interface PastCommit {
+  commit: string;
+  at: number;
+  subject: string;
+}
+
 /** A temporary folder of a job. */
 export interface Scratch {
   path: string;
@@ -248,6 +255,10 @@ export interface Workspace {
   provenCommits(limit: number): Promise<{ commit: string; evidence: string; at: number }[]>;
   /** The newest commits of the target, newest first, each with the commits that it says it reverts. */
   recentCommits(limit: number): Promise<{ commit: string; subject: string; reverts: string[] }[]>;
+  /** The commits that `to` has and `from` has not, newest first. Without `from`: all that `to` has. */
+  commitsBetween(from: string | null, to: string, limit: number): Promise<PastCommit[]>;
+  /** The commit that a tag, a branch or a shortened hash names; null when there is none. */
+  commitNamed(name: string): Promise<string | null>;
   /** The newest commits of the target that Tidemill did not make, with what they change of landed work. */
   handmadeCommits(query: HandmadeQuery): Promise<HandmadeCommit[]>;
   /** A small repository for a job that needs no code. Leftovers of a crash are garbage-collected. */

@@ -13,6 +13,7 @@ const memory = 'packages/daemon/src/engine/reactors/memory.test.ts';
 const loop = 'packages/daemon/src/engine/reactors/loop.test.ts';
 const guards = 'packages/daemon/src/engine/reactors/guard-watch.test.ts';
 const tracker = 'packages/daemon/src/engine/reactors/tracker.test.ts';
+const deliveries = 'packages/daemon/src/engine/delivery/deliveries.test.ts';
 const money = 'raises alerts, stops at the limit within one request, and resumes at midnight';
 const settings = 'test/e2e/budget.test.ts';
 const outage = '%s: all work stops';
@@ -30,6 +31,9 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   channel: ['packages/daemon/src/channels/delivery.test.ts', 'a wrong token: a clear error, one alert'],
   config_adjusted: [settings, 'impossible values are replaced, and reported'],
   config_invalid: [settings, 'an invalid one is reported and changes nothing'],
+  delivery_failed: [deliveries, 'nothing to go back to: it failed, and that is told'],
+  delivery_notice: [deliveries, 'notify_and_proceed tells people and begins'],
+  delivery_rolled_back: [deliveries, 'a failed check rolls back to the last healthy commit'],
   dependency_blocked: [alerts, 'a blocked one: told after two hours'],
   dependency_cancelled: [alerts, 'a cancelled one: told within a minute'],
   disk_full: [conditions, outage],
@@ -59,6 +63,7 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   remote_branch_gone: [conditions, 'a branch that was deleted at the remote'],
   repository_gone: [conditions, outage],
   review_waiting: [alerts, 'is told after two hours with the reason, and is over when it is done'],
+  rollback_failed: [deliveries, 'a rollback that fails too asks a person with the exact commands'],
   spec_stopped: [
     'packages/daemon/src/engine/reactors/specs.test.ts',
     'a blocked task of the database stops the building',

@@ -1,8 +1,8 @@
 import type { Question, QuestionView } from '@tidemill/contract';
 import type { Store } from '../../ports.ts';
 
-const LETTER = { idea: 'I', spec: 'S', feedback: 'F' } as const;
-const PAGE = { idea: '/ideas', spec: '/specs', feedback: '/feedback' } as const;
+const LETTER = { idea: 'I', spec: 'S', feedback: 'F', delivery: 'D' } as const;
+const PAGE = { idea: '/ideas', spec: '/specs', feedback: '/feedback', delivery: '/delivery' } as const;
 const LONGEST_TITLE = 200;
 
 const nounOf = (id: string) =>
@@ -17,7 +17,8 @@ export async function subjectOf(
   if (subjectId === null || noun === undefined) return null;
   const found = await store.record(noun, subjectId);
   if (!found) return null;
-  const title = 'title' in found ? found.title : found.text;
+  const title =
+    found.noun === 'delivery' ? `Delivery to ${found.environment}` : 'title' in found ? found.title : found.text;
   return {
     ref: `${LETTER[noun]}${found.number}`,
     title: title.slice(0, LONGEST_TITLE),

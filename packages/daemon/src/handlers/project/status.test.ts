@@ -19,7 +19,13 @@ test('changes without a write show at once, with any number of readers', async (
     store,
     clock,
     engines: {
-      of: () => ({ isRunning: live.running, warnings: live.warnings, isWaitingForPerson: false, isPushing: false }),
+      of: () => ({
+        isRunning: live.running,
+        warnings: live.warnings,
+        isWaitingForPerson: false,
+        isPushing: false,
+        isDelivering: false,
+      }),
     },
     machine: {
       daemon: null,

@@ -24,8 +24,14 @@ export async function status(services: Services, input: RouteRequest<'status'>):
   const lastSeq = await store.lastSeq();
   const made = machine.statusCache.look(project.id, lastSeq, clock.now(), () => look(services, project, lastSeq));
   const seen = await made;
-  const { isRunning, isPushing, warnings } = services.engines.of(project);
-  return { ...seen, idle: seen.idle && !isPushing, daemon: machine.daemon, running: isRunning, warnings };
+  const { isRunning, isPushing, isDelivering, warnings } = services.engines.of(project);
+  return {
+    ...seen,
+    idle: seen.idle && !isPushing && !isDelivering,
+    daemon: machine.daemon,
+    running: isRunning,
+    warnings,
+  };
 }
 
 /** Called several times a second while a page is open, so rows that are only counted are not loaded. */

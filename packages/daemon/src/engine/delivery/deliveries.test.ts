@@ -1,0 +1,324 @@
+import {
+  type Delivery,
+  type DeliveryStatus,
+  type EnvironmentRules,
+  environmentId,
+  personActor,
+} from '@tidemill/contract';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { EngineBed, quickAgent } from '../../../../../test/support/engine-bed.ts';
+import { ScriptedDeliverer } from '../../../../../test/support/scripted-deliverer.ts';
+import type { StepEnd } from '../../ports.ts';
+
+const MINUTE = 60_000;
+const failed: StepEnd = { result: 'failed', note: 'exit code 1' };
+const passed: StepEnd = { result: 'passed', note: 'exit code 0' };
+const hungUp: StepEnd = { result: 'timed_out', note: 'it did not end within 10 s and was killed' };
+const STAGING: EnvironmentRules = {
+  name: 'staging',
+  when: 'task',
+  approve: 'automated',
+  after: null,
+  hasHealth: true,
+  hasRollback: false,
+  repeatable: false,
+};
+const PRODUCTION: EnvironmentRules = { ...STAGING, name: 'production', after: 'staging' };
+
+let bed: EngineBed;
+let deliverer: ScriptedDeliverer;
+let number = 0;
+
+async function open(...delivery: EnvironmentRules[]): Promise<void> {
+  number = 0;
+  deliverer = new ScriptedDeliverer();
+  bed = await EngineBed.open({ delivery }, (own) => ({
+    deliverer,
+    agentFor: () => quickAgent(() => own.repository),
+    isOwnerDead: () => true,
+  }));
+  await bed.start();
+}
+beforeEach(() => open(STAGING));
+afterEach(() => bed.close());
+
+/** Lands a task and returns its commit. */
+async function land(): Promise<string> {
+  number += 1;
+  await bed.add(number);
+  await bed.pass(10 * MINUTE);
+  const task = await bed.store.task(`task_${number}`);
+  expect(task?.stage).toBe('done');
+  return task!.landedCommit!;
+}
+async function deliveries(): Promise<Delivery[]> {
+  const all = await bed.store.records({ noun: 'delivery', projectId: bed.projectId });
+  return all.sort((a, b) => a.number - b.number);
+}
+const statuses = async () => (await deliveries()).map(({ environment, status }) => `${environment} ${status}`);
+const environment = (name = 'staging') => bed.store.record('environment', environmentId(bed.projectId, name));
+const questions = () => bed.store.records({ noun: 'question', projectId: bed.projectId, isOpen: true });
+
+async function answer(text: string, by = personActor('ada')) {
+  const [question] = await questions();
+  const { id: questionId, projectId, taskId, subjectId } = question!;
+  const reply = await bed.store.execute({
+    ...{ type: 'question.answer', projectId, taskId, subjectId, questionId, text, by, source: 'user' },
+  });
+  await bed.pass(MINUTE);
+  return reply;
+}
+/** The daemon dies now: nothing more is recorded, and the next one starts. */
+async function killed(): Promise<void> {
+  await bed.stop();
+  await bed.start();
+  await bed.pass(MINUTE);
+}
+
+describe('what lands is delivered', () => {
+  test('each commit once, also after a restart; several landings at once are one delivery', async () => {
+    const first = await land();
+    await killed();
+    expect(await statuses()).toEqual(['staging healthy']);
+    expect(deliverer.ran).toEqual([`staging build ${first}`, `staging deploy ${first}`, `staging health ${first}`]);
+    expect(await environment()).toMatchObject({ state: 'healthy', live: { commit: first, number: 1 } });
+
+    // Two land while the third delivery of all is under way.
+    deliverer.script = (_context, what) => (what === 'build' ? 'hang' : passed);
+    await land();
+    deliverer.script = () => passed;
+    await land();
+    const newest = await land();
+    const open_ = (await deliveries()).at(-1)!;
+    await bed.must({ type: 'delivery.stop', ...about(open_), by: personActor('ada') });
+    await bed.pass(MINUTE);
+    const all = await deliveries();
+    expect(all.map(({ status }) => status)).toEqual(['healthy', 'rolled_back', 'healthy']);
+    expect(all[2]).toMatchObject({ commit: newest, taskCount: 3 });
+    expect(all[2]!.tasks.map((task) => task.number).sort()).toEqual([2, 3, 4]);
+  });
+
+  test('the second environment only when the first is healthy with the same commit', async () => {
+    await bed.close();
+    await open(STAGING, PRODUCTION);
+    deliverer.script = ({ environment: name }, what) => (name === 'staging' && what === 'health' ? failed : passed);
+    await land();
+    expect(await statuses()).toEqual(['staging failed']);
+    deliverer.script = () => passed;
+    const second = await land();
+    expect(await statuses()).toEqual(['staging failed', 'staging healthy', 'production healthy']);
+    expect(await environment('production')).toMatchObject({ live: { commit: second } });
+  });
+
+  test('notify_and_proceed tells people and begins', async () => {
+    await bed.close();
+    await open({ ...STAGING, approve: 'notify_and_proceed' });
+    await land();
+    expect(await statuses()).toEqual(['staging healthy']);
+    expect(await bed.alerts()).toContain('info delivery_notice staging');
+  });
+
+  test('a variable that is not set: nothing runs, and what was live stays', async () => {
+    const first = await land();
+    deliverer.blocked = '$TOKEN is not set where the daemon was started';
+    await land();
+    expect(await statuses()).toEqual(['staging healthy', 'staging failed']);
+    expect((await deliveries())[1]!.why).toContain('$TOKEN is not set');
+    expect(await environment()).toMatchObject({ state: 'healthy', live: { commit: first } });
+  });
+});
+
+const about = ({ id: deliveryId, projectId, environment: name }: Delivery) => ({
+  projectId,
+  deliveryId,
+  environment: name,
+});
+
+describe('approval', () => {
+  beforeEach(async () => {
+    await bed.close();
+    await open({ ...STAGING, approve: 'requires_approval' });
+  });
+
+  test('a person approves exactly the commit that was shown; who did is recorded', async () => {
+    const commit = await land();
+    expect(await statuses()).toEqual(['staging waiting']);
+    const [question] = await questions();
+    expect(question).toMatchObject({
+      type: 'blocking',
+      text: `Is ${commit.slice(0, 10)} ready to be deployed to staging (D1)?`,
+      context: expect.stringContaining('#1 Task 1'),
+    });
+    // What lands meanwhile does not change what was shown.
+    await land();
+    expect(await statuses()).toEqual(['staging waiting']);
+    await answer('yes');
+    const [first, second] = await deliveries();
+    expect(first).toMatchObject({ commit, status: 'healthy', approved: { by: { kind: 'person', name: 'ada' } } });
+    expect(second).toMatchObject({ status: 'waiting', taskCount: 1 });
+  });
+
+  test('a no delivers nothing, and the same commit is not asked about again', async () => {
+    await land();
+    await answer('Decline');
+    await killed();
+    expect(await statuses()).toEqual(['staging declined']);
+    expect(await questions()).toEqual([]);
+    expect(deliverer.ran).toEqual([]);
+  });
+
+  test('an agent cannot approve', async () => {
+    await land();
+    const reply = await answer('Approve', { kind: 'agent', id: 'agent-1', name: 'agent-1' });
+    expect(reply).toMatchObject({ ok: false, refusal: { code: 'forbidden' } });
+    expect(await statuses()).toEqual(['staging waiting']);
+  });
+});
+
+describe('a delivery that goes wrong', () => {
+  test('a failed check rolls back to the last healthy commit', async () => {
+    const first = await land();
+    deliverer.ran.length = 0;
+    deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
+    const second = await land();
+    expect(await statuses()).toEqual(['staging healthy', 'staging rolled_back']);
+    expect(deliverer.ran).toEqual([
+      ...[`staging build ${second}`, `staging deploy ${second}`, `staging health ${second}`],
+      ...[`staging build ${first}`, `staging deploy ${first}`, `staging health after rollback ${first}`],
+    ]);
+    expect(await environment()).toMatchObject({ state: 'healthy', live: { commit: first } });
+    expect(await bed.alerts()).toContain('error delivery_rolled_back staging');
+    // The next good one ends the alert.
+    deliverer.script = () => passed;
+    await land();
+    expect((await bed.alerts()).filter((each) => each.includes('delivery'))).toEqual([]);
+  });
+
+  test.each([
+    ['half of it succeeds', failed, '`deploy`: exit code 1'],
+    ['it hangs', hungUp, '`deploy`: it did not end within 10 s and was killed'],
+  ])('%s: rolled back with its own commands', async (_name, end, why) => {
+    const first = await land();
+    deliverer.rollbackCommands = ['undo'];
+    deliverer.ran.length = 0;
+    deliverer.script = (_context, what) => (what === 'deploy' ? end : passed);
+    const second = await land();
+    expect((await deliveries())[1]).toMatchObject({ status: 'rolled_back', why: expect.stringContaining(why) });
+    expect(deliverer.ran).toEqual([
+      ...[`staging build ${second}`, `staging deploy ${second}`],
+      ...[`staging undo ${first}`, `staging health after rollback ${first}`],
+    ]);
+  });
+
+  test('nothing to go back to: it failed, and that is told', async () => {
+    deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
+    await land();
+    expect(await statuses()).toEqual(['staging failed']);
+    expect(await environment()).toMatchObject({ state: 'unknown', live: null });
+    expect(await bed.alerts()).toContain('error delivery_failed staging');
+  });
+
+  test.each<[string, DeliveryStatus]>([
+    ['It is live', 'rolled_back'],
+    ['Leave it', 'rollback_failed'],
+    ['Roll back', 'rolled_back'],
+  ])('a rollback that fails too asks a person with the exact commands: %s', async (text, status) => {
+    const first = await land();
+    deliverer.rollbackCommands = ['undo --now'];
+    deliverer.script = (_context, what) => (what === 'health' || what === 'undo --now' ? failed : passed);
+    await land();
+    expect(await statuses()).toEqual(['staging healthy', 'staging rollback_failed']);
+    expect(await environment()).toMatchObject({ state: 'unknown', live: { commit: first } });
+    expect(await bed.alerts()).toContain('error rollback_failed staging');
+    const [question] = await questions();
+    expect(question!.context).toContain('undo --now');
+    expect(question!.context).toContain(first);
+    // Nothing else begins there, whatever lands.
+    await land();
+    expect((await deliveries()).length).toBe(2);
+    deliverer.script = () => passed;
+    await answer(text);
+    expect((await deliveries())[1]).toMatchObject({ status, endedAt: expect.any(Number) });
+    // Then what landed meanwhile is delivered.
+    expect((await deliveries())[2]).toMatchObject({ status: 'healthy' });
+  });
+});
+
+describe('the daemon is killed', () => {
+  const hangAt = (step: string) => {
+    deliverer.script = (_context, what) => (what === step ? 'hang' : passed);
+  };
+
+  test.each<[string, string, Partial<EnvironmentRules>, DeliveryStatus, string[]]>([
+    ['in a command; the check passes, so a person is asked', 'deploy', {}, 'asking', ['health']],
+    ['in a command without a check: a person is asked', 'deploy', { hasHealth: false }, 'asking', []],
+    ['in a command that may be repeated', 'deploy', { repeatable: true }, 'healthy', ['build', 'deploy', 'health']],
+    ['in the check', 'health', {}, 'healthy', ['health']],
+  ])('%s', async (_name, step, rules, status, after) => {
+    await bed.close();
+    await open({ ...STAGING, ...rules });
+    deliverer.hasHealth = rules.hasHealth ?? true;
+    await land();
+    hangAt(step);
+    const commit = await land();
+    deliverer.ran.length = 0;
+    deliverer.script = () => passed;
+    await killed();
+    expect((await deliveries())[1]).toMatchObject({ status });
+    expect(deliverer.ran).toEqual(after.map((each) => `staging ${each} ${commit}`));
+  });
+
+  test('in a command, and the check fails: rolled back', async () => {
+    const first = await land();
+    hangAt('deploy');
+    const second = await land();
+    deliverer.ran.length = 0;
+    deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
+    await killed();
+    expect(await statuses()).toEqual(['staging healthy', 'staging rolled_back']);
+    expect(deliverer.ran).toEqual([
+      `staging health ${second}`,
+      ...[`staging build ${first}`, `staging deploy ${first}`, `staging health after rollback ${first}`],
+    ]);
+    const steps = (await deliveries())[1]!.steps.map(({ kind, result }) => `${kind} ${result}`);
+    expect(steps).toContain('run interrupted');
+  });
+
+  test.each<[string, DeliveryStatus]>([
+    ['It is live', 'healthy'],
+    ['Roll back', 'rolled_back'],
+    ['Run it again', 'healthy'],
+  ])('and a person answers: %s', async (text, status) => {
+    const first = await land();
+    hangAt('deploy');
+    const second = await land();
+    deliverer.script = () => passed;
+    await killed();
+    expect(await statuses()).toEqual(['staging healthy', 'staging asking']);
+    expect((await questions())[0]!.text).toContain('D2 to staging was cut short');
+    deliverer.ran.length = 0;
+    await answer(text);
+    expect((await deliveries())[1]).toMatchObject({ status });
+    expect(await environment()).toMatchObject({
+      state: 'healthy',
+      live: { commit: status === 'healthy' ? second : first },
+    });
+    expect(deliverer.ran.length).toBe(text === 'It is live' ? 0 : 3);
+  });
+
+  test.each<[string, (what: string) => StepEnd, DeliveryStatus]>([
+    ['passes', () => passed, 'rolled_back'],
+    ['fails', (what) => (what === 'health after rollback' ? failed : passed), 'rollback_failed'],
+  ])('in a rollback, and the check %s', async (_name, then, status) => {
+    await land();
+    deliverer.rollbackCommands = ['undo'];
+    deliverer.script = (_context, what) => (what === 'health' ? failed : what === 'undo' ? 'hang' : passed);
+    await land();
+    expect(await statuses()).toEqual(['staging healthy', 'staging rolling_back']);
+    deliverer.ran.length = 0;
+    deliverer.script = (_context, what) => then(what);
+    await killed();
+    expect((await deliveries())[1]).toMatchObject({ status });
+    expect(deliverer.ran).toHaveLength(1);
+  });
+});

@@ -1,0 +1,28 @@
+import { plainLine } from '@tidemill/contract';
+import type { PastCommit } from '../ports.ts';
+import type { Site } from './site.ts';
+
+/** The commits that `to` has and `from` has not, newest first. Without `from`: all that `to` has. */
+export async function commitsBetween(
+  site: Site,
+  from: string | null,
+  to: string,
+  limit: number,
+): Promise<PastCommit[]> {
+  const format = '--format=%H%x00%ct%x00%s';
+  const range = from === null ? [to] : [to, `^${from}`];
+  const { stdout } = await site.git(['log', `--max-count=${limit}`, format, ...range, '--']);
+  return stdout.split('\n').flatMap((line) => {
+    const [commit = '', seconds = '', subject = ''] = line.split('\0');
+    if (commit === '') return [];
+    return [{ commit, at: Number(seconds) * 1000, subject: plainLine(subject).slice(0, 300) }];
+  });
+}
+
+/** The commit that a tag, a branch or a shortened hash names; null when there is none. */
+export async function commitNamed(site: Site, name: string): Promise<string | null> {
+  // A revision is one line, and must not be taken for a range or an expression with side conditions.
+  if (!/^[\w][\w./@{}~^+-]*$/.test(name) || name.includes('..')) return null;
+  const [commit] = await site.resolver.resolve([`${name}^{commit}`]);
+  return commit ?? null;
+}
