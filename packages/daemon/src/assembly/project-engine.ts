@@ -52,7 +52,16 @@ export interface EngineSurroundings {
 /** The parts that change with the config file while the engine runs. */
 type Changing = Pick<
   EngineDeps,
-  'project' | 'agentFor' | 'catalogue' | 'ideation' | 'gates' | 'deliverer' | 'guards' | 'preparation' | 'batch' | 'tracker'
+  | 'project'
+  | 'agentFor'
+  | 'catalogue'
+  | 'ideation'
+  | 'gates'
+  | 'deliverer'
+  | 'guards'
+  | 'preparation'
+  | 'batch'
+  | 'tracker'
 > & {
   cleanup(worktree: string): Promise<void>;
 };
