@@ -90,4 +90,6 @@ ensurePage(say);
 if (process.argv.includes('--for-tests')) {
   const { ensureDebianPackages } = await import('./ensure-debian.mjs');
   ensureDebianPackages(say);
+  const { ensureCodeServer } = await import('./ensure-code-server.mjs');
+  ensureCodeServer(say);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -7,10 +8,10 @@ const root = join(import.meta.dirname, '..');
 const extension = join(root, 'packages', 'vscode');
 
 /** A larger one takes noticeably longer to install and to load. */
-export const BUNDLE_LIMIT = 400_000;
+const BUNDLE_LIMIT = 400_000;
 
 /** The extension as it is packed: a folder with its manifest, bundle, webview and documents. Returns the bundle's size. */
-export async function bundleExtension(folder: string): Promise<{ bytes: number; version: string }> {
+async function bundleExtension(folder: string): Promise<{ bytes: number; version: string }> {
   rmSync(folder, { recursive: true, force: true });
   const dist = join(folder, 'dist');
   const shared = { bundle: true, minify: true, sourcemap: false, logLevel: 'warning' } as const;
@@ -50,4 +51,15 @@ export async function bundleExtension(folder: string): Promise<{ bytes: number; 
   const packed = { ...manifest, files: ['dist', 'media'] };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
   return { bytes: statSync(join(dist, 'extension.cjs')).size, version: manifest.version };
+}
+
+/** Bundles the extension into `folder` and packs it as a .vsix in another one. */
+export async function packExtension(folder: string, to: string): Promise<{ file: string; bytes: number }> {
+  const { bytes, version } = await bundleExtension(folder);
+  if (bytes > BUNDLE_LIMIT) throw new Error(`the bundle has ${bytes} bytes; the limit is ${BUNDLE_LIMIT}`);
+  const file = join(to, `tidemill-${version}.vsix`);
+  const vsce = join(root, 'node_modules', '@vscode', 'vsce', 'vsce');
+  const options = ['--no-dependencies', '--allow-missing-repository', '--skip-license', '--no-rewrite-relative-links'];
+  execFileSync(process.execPath, [vsce, 'package', ...options, '--out', file], { cwd: folder, stdio: 'pipe' });
+  return { file, bytes };
 }

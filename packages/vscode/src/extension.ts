@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { registerActivity } from './activity/tree.ts';
-import { registerConflictTree } from './conflicts/tree.ts';
+import { registerChanges } from './changes/commands.ts';
+import { registerConflicts } from './conflicts/commands.ts';
 import { registerDaemon } from './daemon-commands.ts';
 import { registerFleet } from './fleet/commands.ts';
 import { registerToasts } from './inbox/toasts.ts';
@@ -24,7 +25,8 @@ export function activate(context: vscode.ExtensionContext): void {
   registerInbox(context, link);
   registerToasts(context, link);
   registerActivity(context, link);
-  registerConflictTree(context, link);
+  registerChanges(context, link);
+  registerConflicts(context, link);
   registerStatusBar(context, link);
   registerReconnection(context, link);
   registerMcp(context, link);

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
 import { whileVisible } from '../while-visible.ts';
 import { plural } from '../words.ts';
+import type { MergeFiles } from './merge-files.ts';
 
 /** A conflict, or one file of it. Its commands get the node. */
 export interface ConflictNode {
@@ -11,13 +12,16 @@ export interface ConflictNode {
   path?: string;
 }
 
+/** Tasks whose change conflicts with the target and that wait for a person, with their files. */
 class ConflictTree implements vscode.TreeDataProvider<ConflictNode> {
   readonly #link: Link;
+  readonly #files: MergeFiles;
   readonly #changes = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.#changes.event;
 
-  constructor(link: Link) {
+  constructor(link: Link, files: MergeFiles) {
     this.#link = link;
+    this.#files = files;
   }
 
   changed(): void {
@@ -31,8 +35,11 @@ class ConflictTree implements vscode.TreeDataProvider<ConflictNode> {
     return node.conflict.files.map((path) => ({ conflict: node.conflict, path }));
   }
 
-  getTreeItem(node: ConflictNode): vscode.TreeItem {
-    return node.path === undefined ? conflictItem(node) : fileItem(node, node.path);
+  async getTreeItem(node: ConflictNode): Promise<vscode.TreeItem> {
+    if (node.path === undefined) return conflictItem(node);
+    const known = await this.#files.lastKnown(node.conflict.number);
+    const isResolved = known?.files.find((file) => file.path === node.path)?.isResolved === true;
+    return fileItem(node, node.path, isResolved);
   }
 }
 
@@ -44,21 +51,23 @@ function conflictItem({ conflict }: ConflictNode): vscode.TreeItem {
   item.tooltip = why;
   item.iconPath = new vscode.ThemeIcon('git-merge');
   item.contextValue = `conflict ${status}`;
+  item.accessibilityInformation = { label: `Conflict of task ${number}, ${title}, ${item.description}` };
   return item;
 }
 
-function fileItem(node: ConflictNode, path: string): vscode.TreeItem {
+function fileItem(node: ConflictNode, path: string, isResolved: boolean): vscode.TreeItem {
   const item = new vscode.TreeItem(path);
   item.id = `conflict/${node.conflict.number}/${path}`;
-  item.iconPath = vscode.ThemeIcon.File;
-  item.resourceUri = vscode.Uri.from({ scheme: 'tidemill-conflict', path: `/${path}` });
+  item.iconPath = isResolved ? new vscode.ThemeIcon('pass') : vscode.ThemeIcon.File;
+  item.description = isResolved ? 'resolved' : '';
   item.contextValue = 'conflictFile';
   item.command = { command: 'tidemill.openMergeEditor', title: 'Open in merge editor', arguments: [node] };
+  item.accessibilityInformation = { label: `${path}, ${isResolved ? 'resolved' : 'not resolved'}` };
   return item;
 }
 
-export function registerConflictTree(context: vscode.ExtensionContext, link: Link): void {
-  const tree = new ConflictTree(link);
+export function registerConflictTree(context: vscode.ExtensionContext, link: Link, files: MergeFiles): void {
+  const tree = new ConflictTree(link, files);
   const view = vscode.window.createTreeView('tidemill.conflicts', { treeDataProvider: tree });
   context.subscriptions.push(
     view,

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
+import { OUTPUT, PATIENCE_MS } from './browser.ts';
+
+/** One window of VS Code in the browser, used as a person does: by its command palette, its views and its toasts. */
+export class EditorWindow {
+  readonly page: Page;
+
+  private constructor(page: Page) {
+    this.page = page;
+  }
+
+  static async open(browser: Browser, url: string): Promise<EditorWindow> {
+    const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: 'reduce' });
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(url);
+    const window = new EditorWindow(page);
+    // The status bar is drawn when the window can be used.
+    await page.locator('.monaco-workbench .statusbar-item').first().waitFor();
+    return window;
+  }
+
+  /** Runs a command by its title in the palette. */
+  async command(title: string): Promise<void> {
+    const { page } = this;
+    const input = page.locator('.quick-input-widget input[aria-controls]').first();
+    await page.keyboard.press('F1');
+    await input.fill(`>${title}`);
+    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().click();
+  }
+
+  /** Chooses in the list that a command has opened. */
+  async choose(text: string | RegExp): Promise<void> {
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first().click();
+  }
+
+  async openTidemill(): Promise<void> {
+    await this.page
+      .getByRole('tab', { name: /^Tidemill/ })
+      .first()
+      .click();
+    await this.view('Fleet').waitFor();
+  }
+
+  /** A view's section in the side bar. */
+  view(name: string): Locator {
+    return this.page
+      .locator('.split-view-view .pane')
+      .filter({ has: this.page.getByRole('button', { name: `${name} Section` }) });
+  }
+  async unfold(name: string): Promise<void> {
+    const header = this.page.getByRole('button', { name: `${name} Section` });
+    if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
+  }
+  row(name: string | RegExp): Locator {
+    return this.page.getByRole('treeitem', { name });
+  }
+  /** The webview's own document. */
+  get fleet(): FrameLocator {
+    return this.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+  }
+
+  toast(text: string | RegExp): Locator {
+    return this.page.locator('.notification-toast').filter({ hasText: text });
+  }
+  async press(toast: string | RegExp, button: string): Promise<void> {
+    await this.toast(toast).getByRole('button', { name: button, exact: true }).click();
+  }
+  get dialog(): Locator {
+    return this.page.locator('.monaco-dialog-box');
+  }
+
+  async screenshot(name: string): Promise<void> {
+    await this.page.screenshot({ path: join(OUTPUT, `vscode-${name}.png`) });
+  }
+  async close(): Promise<void> {
+    await this.page.close();
+  }
+}
