@@ -5,6 +5,7 @@ import { BudgetLimits } from './budget.ts';
 import { ChannelConfig, NotifyConfig } from './channel.ts';
 import { DeliveryConfig } from './delivery-config.ts';
 import { Duration } from './duration.ts';
+import { commandSurroundings, GateConfig } from './gate-config.ts';
 import { GithubConfig } from './github-config.ts';
 import { HousekeepingConfig } from './housekeeping.ts';
 import { LearningConfig } from './lesson.ts';
@@ -70,53 +71,6 @@ export const AgentConfig = z.discriminatedUnion('type', [
   AcpAgentConfig,
 ]);
 export type AgentConfig = z.infer<typeof AgentConfig>;
-
-const GateName = z
-  .string()
-  .regex(/^[a-z][a-z0-9_-]*$/, 'a gate name is lower-case letters, digits, - and _')
-  .refine((name) => name !== 'integrity', 'the gate integrity is built in; choose another name');
-
-/** How much a gate checks. It sets the time limit of a gate without its own `timeout`. */
-export const GateLevel = z.enum(['quick', 'standard', 'thorough', 'comprehensive', 'release']);
-export type GateLevel = z.infer<typeof GateLevel>;
-const LEVEL_LIMIT_MS: Record<GateLevel, number> = {
-  quick: 30_000,
-  standard: 120_000,
-  thorough: 600_000,
-  comprehensive: 1_800_000,
-  release: 7_200_000,
-};
-
-/** What a command of the project may get in addition to its small environment. */
-const commandSurroundings = {
-  env: z.record(z.string(), z.string()).default({}),
-  /** Names of environment variables that the command gets from the daemon's environment. */
-  pass: z.array(z.string().min(1)).default([]),
-};
-
-export const GateConfig = z
-  .strictObject({
-    name: GateName,
-    run: z.string().min(1, 'a gate needs a command in `run`'),
-    level: GateLevel.default('standard'),
-    timeout: Duration.optional(),
-    network: z.boolean().default(false),
-    ...commandSurroundings,
-    /** Gates that must have passed before this one runs. */
-    needs: z.array(z.string().min(1)).default([]),
-    /** The gate may change tracked files: its changes are committed, and all gates run again on the new tree. */
-    fixes: z.boolean().default(false),
-    /** May run at the same time as its neighbours that say so too. Optional, so that old settings keep their hash. */
-    parallel: z.boolean().optional(),
-    /** Further files that decide what this gate checks, as globs. */
-    proves: z.array(z.string().min(1)).default([]),
-  })
-  .refine((gate) => !(gate.fixes && gate.parallel), {
-    path: ['parallel'],
-    message: 'a gate that changes files (`fixes: true`) must run alone: remove `parallel`, or remove `fixes`',
-  })
-  .transform((gate) => ({ ...gate, timeout: gate.timeout ?? LEVEL_LIMIT_MS[gate.level] }));
-export type GateConfig = z.infer<typeof GateConfig>;
 
 /** A command that creates what a worktree needs and git does not track, such as installed dependencies. */
 export const PrepareStep = z.strictObject({

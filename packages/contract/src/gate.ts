@@ -9,6 +9,48 @@ export const INTEGRITY_GATE = 'integrity';
 export const GateCounts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() });
 export type GateCounts = z.infer<typeof GateCounts>;
 
+/** Whether a failure stops the work, or only warns. */
+export const GateSeverity = z.enum(['block', 'warn']);
+export type GateSeverity = z.infer<typeof GateSeverity>;
+
+/** From the least to the most severe. */
+export const FindingSeverity = z.enum(['low', 'moderate', 'high', 'critical']);
+export type FindingSeverity = z.infer<typeof FindingSeverity>;
+
+/** Something that a scanner found. Its texts come from a tool or from the work, and are data. */
+export const ScanFinding = z.object({
+  severity: FindingSeverity,
+  /** The tool's name for it: an advisory, a rule. */
+  id: z.string(),
+  title: z.string(),
+  file: z.string().nullable(),
+  line: z.number().nullable(),
+});
+export type ScanFinding = z.infer<typeof ScanFinding>;
+
+/** One line per finding, for logs and agents. */
+export const findingText = ({ severity, id, title, file, line }: ScanFinding): string => {
+  const place = file === null ? '' : ` in ${file}${line === null ? '' : `:${line}`}`;
+  return `${severity}: ${title === id ? id : `${title} (${id})`}${place}`;
+};
+
+/** What a gate found beyond pass and fail. The order of the fields is part of a receipt's hash. */
+export const ScanResult = z.object({
+  /** In one line. */
+  summary: z.string(),
+  /** New findings by severity: those that the target does not have. */
+  counts: z.object({ low: z.number(), moderate: z.number(), high: z.number(), critical: z.number() }).nullable(),
+  /** Findings that the target has, too. */
+  known: z.number(),
+  /** Of docs and coverage. */
+  percent: z.number().nullable(),
+  threshold: z.number().nullable(),
+  /** The most severe new ones. */
+  findings: z.array(ScanFinding),
+});
+export type ScanResult = z.infer<typeof ScanResult>;
+export const MOST_FINDINGS = 20;
+
 /** What a gate run produced, before it becomes a link of the chain. */
 export const Receipt = z.object({
   gate: z.string(),
@@ -26,8 +68,23 @@ export const Receipt = z.object({
   config: z.string().default(''),
   /** 2 when the gate had just failed on the same tree: a pass is then a flake. */
   attempt: z.number().int().min(1).default(1),
+  /** Absent: it blocks. */
+  severity: GateSeverity.optional(),
+  /** Absent: only the exit code counts. */
+  scan: ScanResult.optional(),
 });
 export type Receipt = z.infer<typeof Receipt>;
+
+/** Whether the receipt keeps work from landing. */
+export const isBlocking = ({ status, severity }: Pick<Receipt, 'status' | 'severity'>): boolean =>
+  status !== 'pass' && severity !== 'warn';
+
+/** How a receipt is called. */
+export function gateWord({ status, severity }: Pick<Receipt, 'status' | 'severity'>): string {
+  if (status === 'pass') return 'passed';
+  if (status === 'unverified') return 'unverified';
+  return severity === 'warn' ? 'warns' : 'failed';
+}
 
 /** A receipt in the project's chain: `hash` covers the receipt, its position and `prev`. */
 export const Evidence = Receipt.extend({

@@ -21,6 +21,7 @@ export * from './feedback.ts';
 export * from './feedback-view.ts';
 export * from './forecast.ts';
 export * from './gate.ts';
+export * from './gate-config.ts';
 export * from './github-config.ts';
 export * from './guard-proposal.ts';
 export * from './hand-off.ts';

@@ -1,5 +1,5 @@
 import { took } from '../duration-text.ts';
-import { Evidence } from '../gate.ts';
+import { Evidence, gateWord } from '../gate.ts';
 import { event, said } from './event.ts';
 
 export const gateEvents = [
@@ -10,11 +10,10 @@ export const gateEvents = [
       stale: ['task'],
       leavesSummary: true,
       shown: ({ evidence }) => (evidence.status === 'pass' ? 'page' : 'terminal'),
-      says: ({ evidence: { gate, status, durationMs } }) =>
-        said(
-          `gate ${gate}`,
-          `${status === 'pass' ? 'passed' : status === 'fail' ? 'failed' : status}, ${took(durationMs)}`,
-        ),
+      says: ({ evidence }) => {
+        const { gate, durationMs, scan } = evidence;
+        return said(`gate ${gate}`, `${gateWord(evidence)}, ${took(durationMs)}${scan ? `: ${scan.summary}` : ''}`);
+      },
     },
   ),
 ] as const;

@@ -9,11 +9,12 @@ export const CHAIN_START = '';
 
 /**
  * A link's hash covers the receipt, its place in the chain and the previous link. Field order is part of the format.
- * Old receipts without level, environment and config are hashed in their original form.
+ * Old receipts without level, environment and config, or without findings, are hashed in their original form.
  */
 export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) => string): string {
   const { id, prev, position, projectId, taskId, gate, command, tree } = link;
-  const { status, exitCode, durationMs, counts, logHash, at, level, environment, config, attempt } = link;
+  const { status, exitCode, durationMs, counts, logHash, at, level, environment, config, attempt, severity, scan } =
+    link;
   const isBare = level === '' && environment === '' && config === '' && attempt === 1;
   return hash(
     JSON.stringify([
@@ -32,6 +33,7 @@ export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) 
       logHash,
       at,
       ...(isBare ? [] : [level, environment, config, attempt]),
+      ...(severity || scan ? [severity ?? 'block', scan ?? null] : []),
     ]),
   );
 }

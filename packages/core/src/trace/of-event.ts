@@ -1,4 +1,4 @@
-import type { EventBody, Evidence, Question, Run } from '@tidemill/contract';
+import { type EventBody, type Evidence, isBlocking, type Question, type Run } from '@tidemill/contract';
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
 import { isInfrastructure, needsPerson } from '../pipeline/policy.ts';
 import { type Drawn, drawn } from './drawn.ts';
@@ -92,8 +92,9 @@ export function drawTrace(body: EventBody, facts: EventFacts): Drawn | null {
   return draw?.(body, facts) ?? null;
 }
 
-function ofGate({ gate, status, command, exitCode, counts }: Evidence, facts: EventFacts): Drawn | null {
-  if (status !== 'fail' || facts.isFlake) return null;
+function ofGate(evidence: Evidence, facts: EventFacts): Drawn | null {
+  const { gate, status, command, exitCode, counts } = evidence;
+  if (status !== 'fail' || !isBlocking(evidence) || facts.isFlake) return null;
   const failed = counts ? `, ${counts.failed} of ${counts.failed + counts.passed} failed` : '';
   const text = facts.gateOutput || `${command}${failed}`;
   const key = `gate:${gate}:${fingerprintOf('gate', text, facts.hash)}`;

@@ -20,7 +20,7 @@ export function guardToolsOf(
 
 async function gateCommands(root: string): Promise<string[]> {
   try {
-    return (await loadSettings(root)).config.gates.map(({ run }) => run);
+    return (await loadSettings(root)).config.gates.map(({ run }) => run).filter((run) => run !== '');
   } catch (error) {
     // An invalid config is reported elsewhere, and has no gates that could run.
     if (error instanceof AppError) return [];

@@ -89,14 +89,16 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
   }
   if (evidence.length > 0) {
     heading('Evidence');
-    const rows = evidence.map(({ gate, status, tree, durationMs, hash }) => [
+    const rows = evidence.map(({ gate, status, severity, tree, durationMs, hash }) => [
       `  ${gate}`,
-      status,
+      status === 'fail' && severity === 'warn' ? 'warning' : status,
       took(durationMs),
       `tree ${tree.slice(0, 10)}`,
       hash.slice(0, 12),
     ]);
     for (const each of table(rows, width)) line(each);
+    for (const { gate, scan } of new Map(evidence.map((link) => [link.gate, link])).values())
+      if (scan) line(`  ${fit(oneLine(`${gate}: ${scan.summary}`), width - 2)}`);
     const failed = evidence.findLast(({ status }) => status !== 'pass');
     if (failed)
       line(paint('dim', `  tidemill logs ${task.number} --gate ${failed.gate} prints what the gate printed last`));

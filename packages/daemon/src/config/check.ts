@@ -5,6 +5,7 @@ import {
   CATEGORIES,
   Config,
   type ConfigProblem,
+  gateSeverity,
   INTEGRITY_GATE,
   Mode,
   nearest,
@@ -64,7 +65,7 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   const parsed = Config.safeParse(content);
   const valid: Partial<Config> = parsed.success ? parsed.data : validParts(content);
   const faults = parsed.success ? [] : file.faultsOf(parsed.error, content, Config);
-  const gates = gateNames(valid.gates ?? namedIn(content));
+  const gates = gateNames(valid.gates?.filter((gate) => gateSeverity(gate) === 'block') ?? namedIn(content));
   const { pipelines, problems: ofPipelines } = await loadPipelines(root, gates);
   const missing = await missingPrograms(valid, root, absenceOf);
   const found = [

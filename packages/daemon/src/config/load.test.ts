@@ -95,6 +95,35 @@ describe('a valid config', () => {
     expect(rulesFrom(parsed, pipelines).gates).toEqual(['integrity', 'test']);
   });
 
+  test('a gate that only warns is not required; kinds have their defaults', async () => {
+    const kinds =
+      '  - { name: audit, kind: audit }\n  - { name: docs, kind: docs }\n  - { name: lint, run: x, severity: warn }\n';
+    await config(`${agents.replace('[true]', '["true"]')}gates:\n${kinds}  - { name: keys, kind: secrets }\n`);
+    const { config: parsed, pipelines } = await loadSettings(root);
+    expect(rulesFrom(parsed, pipelines).gates).toEqual(['integrity', 'audit', 'keys']);
+    const [audit, docs] = parsed.gates;
+    expect(audit).toMatchObject({
+      run: 'npm audit --json',
+      network: true,
+      proves: expect.arrayContaining(['**/.npmrc']),
+    });
+    expect(docs).toMatchObject({ run: '' });
+  });
+
+  test.each([
+    ['{ name: a, kind: docs, run: x }', /gates\[0\]\.run: a gate of kind docs runs no command/],
+    ['{ name: a, kind: scan }', /gates\[0\]\.run: a gate needs a command/],
+    ['{ name: a, kind: coverage, run: x }', /gates\[0\]\.report: a coverage gate needs the file/],
+    ['{ name: a, run: x, threshold: 5 }', /gates\[0\]\.threshold: a gate of kind command has no `threshold`/],
+    ['{ name: a, kind: scan, run: x, report: ../../x }', /gates\[0\]\.report: is a path below the checkout/],
+    ['{ name: a, kind: audit, fixes: true }', /gates\[0\]\.fixes: a gate of kind audit changes no files/],
+    ['{ name: a, kind: audit, failOn: medium }', /gates\[0\]\.failOn/],
+    ['{ name: a, kind: magic, run: x }', /gates\[0\]\.kind/],
+  ])('%s is refused', async (gate, expected) => {
+    await config(`${agents.replace('[true]', '["true"]')}gates:\n  - ${gate}\n`);
+    await expect(loadSettings(root)).rejects.toMatchObject({ message: expect.stringMatching(expected) });
+  });
+
   test('a gate that may run in parallel has another hash; all others keep theirs, and so their evidence', async () => {
     const hashOf = async (more: string) => {
       const gate = `  - { name: test, run: "npm test"${more} }\n`;
@@ -154,7 +183,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
   [
     'a gate without a command',
     'agents: { default: { type: command, command: [x] } }\ngates:\n  - name: test\n',
-    /:3: gates\[0\]\.run is missing/,
+    /:3: gates\[0\]\.run: a gate needs a command in `run`/,
   ],
   [
     'a gate that fixes files in parallel',

@@ -7,6 +7,7 @@ import {
   type Config,
   type EnvironmentRules,
   type GateConfig,
+  gateSeverity,
   type Pipeline,
   type ProjectRules,
 } from '@tidemill/contract';
@@ -26,7 +27,8 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
   return {
     target: config.target,
     defaultPipeline: config.pipeline,
-    gates: gateNames(config.gates),
+    // A gate that only warns is not required for landing.
+    gates: gateNames(config.gates.filter((gate) => gateSeverity(gate) === 'block')),
     gateConfigs: Object.fromEntries(config.gates.map((gate) => [gate.name, gateHash(config, gate)])),
     pipelines,
     reviewPlans: config.reviewPlans,

@@ -19,19 +19,22 @@ export function wanted(config: GateConfig[], { only, maxMs }: Pick<GateRequest, 
 
 function withoutLong(ordered: GateConfig[], maxMs: number): GateConfig[] {
   const left = new Set<string>();
-  return ordered.filter(({ name, timeout, needs }) => {
-    const isLeftOut = timeout > maxMs || needs.some((needed) => left.has(needed));
+  return ordered.filter(({ name, timeout, needs, kind = 'command' }) => {
+    const isLeftOut = timeout > maxMs || kind !== 'command' || needs.some((needed) => left.has(needed));
     if (isLeftOut) left.add(name);
     return !isLeftOut;
   });
 }
+
+/** What a scan found decides, not its exit code, so others cannot know in time whether it passed. */
+const isParallel = ({ parallel, kind = 'command' }: GateConfig) => parallel === true && kind === 'command';
 
 /** Neighbours that may run side by side form a group. Every other gate is alone. */
 export function groupsOf(gates: GateConfig[]): GateConfig[][] {
   const groups: GateConfig[][] = [];
   for (const gate of gates) {
     const last = groups.at(-1);
-    if (gate.parallel && last?.[0]?.parallel) last.push(gate);
+    if (isParallel(gate) && last?.[0] && isParallel(last[0])) last.push(gate);
     else groups.push([gate]);
   }
   return groups;

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type GateConfig, INTEGRITY_GATE } from '@tidemill/contract';
+import { type GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { openGateLog, readGateLog } from './gate-log.ts';
@@ -15,8 +15,8 @@ import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-g
  */
 export function createGates(options: GatesOptions): Gates {
   return {
-    names: [INTEGRITY_GATE, ...options.config.map((gate) => gate.name)],
-    checks: options.config,
+    names: [INTEGRITY_GATE, ...options.config.filter((gate) => gateSeverity(gate) === 'block').map(({ name }) => name)],
+    checks: options.config.filter(({ run }) => run !== ''),
     async run(request) {
       request.signal.throwIfAborted();
       const reports: GateReport[] = [];
@@ -32,7 +32,7 @@ export function createGates(options: GatesOptions): Gates {
       for (const group of groups) {
         const made = await runGroup(options, group, request, passed);
         reports.push(...made);
-        for (const { receipt } of made) if (receipt.status === 'pass') passed.add(receipt.gate);
+        for (const { receipt } of made) if (!isBlocking(receipt)) passed.add(receipt.gate);
         if (made.some(({ fixed }) => fixed.length > 0)) break;
       }
       return reports;
@@ -72,7 +72,7 @@ async function runGroup(
   for (const gate of group) {
     const made = await runAlone(options, gate, request, passedNow);
     reports.push(...made);
-    for (const { receipt } of made) if (receipt.status === 'pass') passedNow.add(receipt.gate);
+    for (const { receipt } of made) if (!isBlocking(receipt)) passedNow.add(receipt.gate);
   }
   return reports;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { elapsed, type GateConfig, type GateStatus } from '@tidemill/contract';
+import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemill/contract';
 import type { GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { passedOn } from '../process/environment.ts';
@@ -7,6 +7,8 @@ import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
 import { readCounts } from './counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { type GateLog, openGateLog } from './gate-log.ts';
+import { clearReport, MOST_REPORT_BYTES } from './scan/report-file.ts';
+import { judgeScan, type Scanned } from './scan/scan-gate.ts';
 
 export interface GatesOptions {
   config: GateConfig[];
@@ -23,7 +25,11 @@ export interface EndedGate {
   ended: ChildEnd;
   durationMs: number;
   log: GateLog;
+  /** What a scan printed; null when it is too long. */
+  stdout: string | null;
 }
+
+const NOTHING_RUN: ChildEnd = { kind: 'exited', exitCode: 0, signal: null };
 
 /** Runs the command to its end. Rejects with the signal's reason when it was stopped, and leaves no log then. */
 export async function runCommand(
@@ -34,7 +40,19 @@ export async function runCommand(
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
   const running = watch?.begin(gate.timeout);
+  const printed: Buffer[] = [];
+  let size = 0;
+  const keep = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= MOST_REPORT_BYTES) printed.push(Buffer.from(chunk));
+  };
+  const isRead = gate.kind !== undefined && gate.kind !== 'command' && gate.report === undefined;
+  const elapsedMs = () => Math.round(performance.now() - startedAt);
   try {
+    // A gate that only looks at the change starts no program.
+    if (gate.run === '') return { gate, ended: NOTHING_RUN, durationMs: elapsedMs(), log, stdout: '' };
+    const fault = gate.report === undefined ? null : await clearReport(path, gate.report);
+    if (fault !== null) return { gate, ended: { kind: 'unstartable', message: fault }, durationMs: 0, log, stdout: '' };
     const child = startChild({
       host,
       runId: `gate_${randomUUID()}`,
@@ -50,14 +68,16 @@ export async function runCommand(
       timeoutMs: gate.timeout,
       signal,
       control,
-      onOutput: (chunk) => {
+      onOutput: (chunk, from) => {
         running?.output();
+        if (isRead && from === 'stdout') keep(chunk);
         return log.write(chunk);
       },
     });
     const ended = await child.end;
     if (ended.kind === 'stopped') throw signal.reason;
-    return { gate, ended, durationMs: Math.round(performance.now() - startedAt), log };
+    const stdout = size > MOST_REPORT_BYTES ? null : Buffer.concat(printed).toString('utf8');
+    return { gate, ended, durationMs: elapsedMs(), log, stdout };
   } catch (error) {
     await log.discard();
     throw error;
@@ -69,37 +89,57 @@ export async function runCommand(
 /** The verdict and the receipt. `changed`: the files that differ from the tree after the gate. */
 export async function reportOf(
   { host, hashes = {} }: GatesOptions,
-  { gate, ended, durationMs, log }: EndedGate,
-  { tree, again = [] }: GateRequest,
+  { gate, ended, durationMs, log, stdout }: EndedGate,
+  request: GateRequest,
   changed: string[],
 ): Promise<GateReport> {
+  const { tree, again = [] } = request;
   try {
-    const verdict = judge(ended, gate, gate.fixes ? [] : changed);
+    const found = await scanned(gate, ended, stdout, request);
+    const plain = judge(ended, gate, gate.fixes ? [] : changed);
+    const verdict = found && changed.length === 0 ? { ...found, note: [found.says, ...found.lines].join('\n') } : plain;
     if (verdict.note) await log.write(Buffer.from(`\n[${verdict.note}]\n`));
     const { hash, end } = await log.keep();
     const text = plainText(end);
+    const isWarning = gateSeverity(gate) === 'warn';
     return {
       receipt: {
         gate: gate.name,
         command: gate.run,
         tree,
         status: verdict.status,
-        exitCode: ended.kind === 'exited' ? ended.exitCode : null,
+        exitCode: ended.kind === 'exited' && gate.run !== '' ? ended.exitCode : null,
         durationMs,
-        counts: readCounts(text),
+        counts: found ? null : readCounts(text),
         logHash: hash,
         level: gate.level,
-        environment: await environmentOf(host, gate),
+        environment: gate.run === '' ? '' : await environmentOf(host, gate),
         config: hashes[gate.name] ?? '',
         attempt: again.includes(gate.name) ? 2 : 1,
+        ...(isWarning ? { severity: 'warn' as const } : {}),
+        ...(found?.scan ? { scan: found.scan } : {}),
       },
-      excerpt: excerptOf(`It ${verdict.says}.`, text),
+      excerpt: excerptOf(`It ${verdict.says}.`, found && changed.length === 0 ? found.lines.join('\n') : text),
       fixed: gate.fixes && verdict.status === 'pass' ? changed : [],
+      ...(found ? { findingKeys: found.keys } : {}),
     };
   } catch (error) {
     await log.discard();
     throw error;
   }
+}
+
+/** Null when only the exit code counts, or when the tool did not come to its end. */
+async function scanned(
+  gate: GateConfig,
+  ended: ChildEnd,
+  stdout: string | null,
+  request: GateRequest,
+): Promise<Scanned | null> {
+  if (gate.kind === undefined || gate.kind === 'command' || ended.kind !== 'exited') return null;
+  const { exitCode, signal } = ended;
+  if (signal !== null || exitCode === 126 || exitCode === 127 || exitCode === 137) return null;
+  return judgeScan(gate, { exitCode, stdout }, request);
 }
 
 async function environmentOf({ sandbox }: ChildHost, { network }: GateConfig): Promise<string> {

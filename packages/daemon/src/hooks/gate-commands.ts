@@ -23,7 +23,7 @@ export async function gateCommands(root: string, dataDir: string): Promise<GateC
   if (kept?.stamp === stamp) return kept.gates;
   const { loadSettings } = await import('../config/load.ts');
   const { config } = await loadSettings(root);
-  const gates = config.gates.map(({ name, run }) => ({ name, run }));
+  const gates = config.gates.filter(({ run }) => run !== '').map(({ name, run }) => ({ name, run }));
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}.tmp`;
   writeFileSync(temporary, JSON.stringify({ stamp, gates }), { mode: 0o600 });

@@ -8,6 +8,8 @@ export interface GateReport {
   excerpt: string;
   /** Files that the gate changed, if it is declared as one that fixes files. */
   fixed: string[];
+  /** What identifies all findings of a scan, so that those of two trees can be compared. */
+  findingKeys?: string[];
 }
 
 export interface GateRequest {
@@ -27,7 +29,11 @@ export interface GateRequest {
   changes?(): Promise<string[]>;
   /** Restores the files of the tree after a gate changed some, so that the next gate is not blamed for it. */
   reset?(): Promise<void>;
-  /** Leaves out gates with a longer time limit than this, and gates that need them. */
+  /** The findings of a gate on the target. Null: it could not run there. Absent: there is nothing to compare with. */
+  known?(gate: string): Promise<string[] | null>;
+  /** The text of files on the target. */
+  before?(files: string[]): Promise<Map<string, string>>;
+  /** Leaves out gates with a longer time limit than this, gates that only look for something, and gates that need them. */
   maxMs?: number;
   signal: AbortSignal;
   control?: ProcessControl;
@@ -42,6 +48,7 @@ export interface ProvingCommand extends CheckCommand {
 
 /** Runs a project's gates on a folder with a known tree. Output is stored under its hash. */
 export interface Gates {
+  /** Those that must pass. */
   readonly names: string[];
   /** Their commands: for builders, and to find the files that control what they check. */
   readonly checks: ProvingCommand[];

@@ -1,4 +1,4 @@
-import { type Feedback, INTEGRITY_GATE } from '@tidemill/contract';
+import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import type { CleanCheckout, GateReport } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
@@ -61,7 +61,7 @@ async function proveOnce(
       const fixed = await deps.workspace.commitOf(await checkout.writeTree(), work.commit);
       return { gate: repair.receipt.gate, fixed };
     }
-    const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
+    const bad = reports.filter(({ receipt }) => isBlocking(receipt));
     if (bad.length === 0) return { kind: 'passed' };
     const names = bad.map(({ receipt }) => receipt.gate);
     const red = await baseline.redAmong(work.base, names, leased);
@@ -117,7 +117,7 @@ async function run(
   };
   const first = await deps.gates.run(request);
   const again = first
-    .filter(({ receipt }) => receipt.status === 'fail' && receipt.gate !== INTEGRITY_GATE)
+    .filter(({ receipt }) => receipt.status === 'fail' && isBlocking(receipt) && receipt.gate !== INTEGRITY_GATE)
     .map(({ receipt }) => receipt.gate);
   if (again.length === 0 || signal.aborted || first.some(({ fixed }) => fixed.length > 0)) return first;
   await reset();

@@ -1,4 +1,4 @@
-import { isBuilding, type MergeLoss, type Mode, type Stage } from '@tidemill/contract';
+import { isBlocking, isBuilding, type MergeLoss, type Mode, type Stage } from '@tidemill/contract';
 import {
   failureText,
   fingerprintOf,
@@ -264,7 +264,7 @@ async function unfinished(
     deps.gates.run({ path, tree, files, signal, control, watch, maxMs: STOP_CHECK_MS }),
     notice.about(commit),
   ]);
-  const failed = reports.filter(({ receipt }) => receipt.status === 'fail');
+  const failed = reports.filter(({ receipt }) => receipt.status === 'fail' && isBlocking(receipt));
   const complaints = failed.map(({ receipt, excerpt }) => `Gate ${receipt.gate} fails:\n${excerpt}`);
   const losses = await openLosses(deps, leased);
   if (losses.length > 0) complaints.unshift(lossFeedback(deps, losses).text);

@@ -1,4 +1,4 @@
-import { INTEGRITY_GATE } from '@tidemill/contract';
+import { INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
 import type { GateReport, GateRequest, Gates, PreparationRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -34,6 +34,8 @@ export class Baseline {
   readonly #environment: Environment;
   /** By commit and gate, under the current settings. */
   #looks = new Map<string, Look>();
+  /** What scans found there, as the keys of the findings. */
+  #found = new Map<string, { at: number; keys: string[] | null }>();
   #gates: Gates | null = null;
   #looking: Promise<unknown> = Promise.resolve();
   #lookedAt: string | null = null;
@@ -80,6 +82,16 @@ export class Baseline {
       .map((gate) => this.#looks.get(`${commit} ${gate}`)?.red ?? null)
       .filter((found) => found !== null);
     return new Map(red.map((found) => [found.gate, found]));
+  }
+
+  /** What a gate finds on the commit, to know what is new. Null: it could not run there. */
+  async findings(commit: string, gate: string, asker: Asker): Promise<string[] | null> {
+    this.#forgetOtherSettings();
+    const key = `${commit} ${gate}`;
+    const known = this.#found.get(key);
+    const validMs = known?.keys === null ? RED_MS : CLEARED_MS;
+    if (!known || this.#deps.clock.now() - known.at >= validMs) await this.#run(commit, [gate], asker);
+    return this.#found.get(key)?.keys ?? null;
   }
 
   async #look(): Promise<void> {
@@ -185,7 +197,10 @@ export class Baseline {
   #note(commit: string, report: GateReport): void {
     const { gate } = report.receipt;
     const red = isRed(report) ? { gate, excerpt: report.excerpt } : null;
-    this.#looks.set(`${commit} ${gate}`, { at: this.#deps.clock.now(), red });
+    const at = this.#deps.clock.now();
+    this.#looks.set(`${commit} ${gate}`, { at, red });
+    const keys = report.receipt.status === 'unverified' ? null : (report.findingKeys ?? null);
+    if (report.findingKeys) this.#found.set(`${commit} ${gate}`, { at, keys });
   }
 
   async #learnFromEvidence(commit: string): Promise<void> {
@@ -202,9 +217,10 @@ export class Baseline {
     if (this.#gates === this.#deps.gates) return;
     this.#gates = this.#deps.gates;
     this.#looks = new Map();
+    this.#found = new Map();
     this.#lookedAt = null;
   }
 }
 
 /** A gate that only fixed files on the target does not count as failing. */
-const isRed = ({ receipt, fixed }: GateReport): boolean => receipt.status !== 'pass' && fixed.length === 0;
+const isRed = ({ receipt, fixed }: GateReport): boolean => isBlocking(receipt) && fixed.length === 0;

@@ -1,5 +1,13 @@
-import { type Feedback, isBuilding, type KnownLesson, type Mode, type Task } from '@tidemill/contract';
-import { judgedBy, type ShownChange } from '@tidemill/core';
+import {
+  type Evidence,
+  type Feedback,
+  findingText,
+  isBuilding,
+  type KnownLesson,
+  type Mode,
+  type Task,
+} from '@tidemill/contract';
+import { judgedBy, newestByGate, type ShownChange } from '@tidemill/core';
 import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunLessons } from '../learning/run-lessons.ts';
@@ -28,15 +36,39 @@ export async function briefingFor(
   const diff = head ? await workspace.diff({ number: task.number, branch: task.branch }, DIFF_LIMIT) : NOTHING;
   const deciding = head ? await decidingIn(sources, task) : [];
   const links = head ? await store.evidenceForTree(project.id, head.tree) : [];
-  const gates = links.map((link) => `${link.gate}: ${link.status} (${link.command})`).join('\n');
+  const gates = links.flatMap(gateLines).join('\n');
+  const warned =
+    isBuilding(mode) && task.head && task.feedback.length > 0 ? await warningsOf(sources, task.head.tree) : [];
   const { target } = project.rules;
   const hilConfig = task.hilConfig ?? project.rules.hilConfig;
   const coming = isBuilding(mode) ? await comingWork(sources, task) : [];
   const related = () => relatedTasks(sources, task);
   const proofs = isBuilding(mode) ? sources.gates.checks : [];
-  const input = { task, mode, target, diff, deciding, gates, proofs, hilConfig, coming, related, lessons };
+  const told = warned.length > 0 ? { ...task, feedback: [...task.feedback, ...warned] } : task;
+  const input = { task: told, mode, target, diff, deciding, gates, proofs, hilConfig, coming, related, lessons };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
+}
+
+/** A gate's result for a reviewer, with what it found. Findings are data of tools and of the work. */
+function gateLines(link: Evidence): string[] {
+  const { gate, status, severity, command, scan } = link;
+  const isWarning = severity === 'warn' && status !== 'pass';
+  const what = [command, scan?.summary ?? ''].filter((part) => part !== '').join('; ');
+  const first = `${gate}: ${status}${isWarning ? ' (a warning: it does not block)' : ''}${what === '' ? '' : ` (${what})`}`;
+  return [first, ...(scan?.findings ?? []).map((found) => `  - ${findingText(found)}`)];
+}
+
+/** What gates that do not block said about the tree, for whoever works on it next. */
+async function warningsOf({ store, project }: BriefingSources, tree: string): Promise<Feedback[]> {
+  const links = newestByGate(await store.evidenceForTree(project.id, tree), project.rules.gateConfigs).values();
+  return [...links]
+    .filter(({ status, severity }) => status === 'fail' && severity === 'warn')
+    .map((link) => ({
+      kind: 'gate',
+      text: `A warning, which does not block:\n${gateLines(link).join('\n')}`,
+      files: [],
+    }));
 }
 
 /** The paths that a reviewer's evidence may refer to. */

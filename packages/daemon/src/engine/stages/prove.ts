@@ -1,6 +1,6 @@
-import { type Feedback, INTEGRITY_GATE } from '@tidemill/contract';
+import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
-import type { CleanCheckout, GateReport, Gates } from '../../ports.ts';
+import type { CleanCheckout, GateReport, GateRequest, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
@@ -119,7 +119,17 @@ export class Prover {
       await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
     };
     const changes = () => checkout.changes();
-    const request = { path, tree, files: work.files, signal, control, watch, changes, reset };
+    const request = {
+      path,
+      tree,
+      files: work.files,
+      signal,
+      control,
+      watch,
+      changes,
+      reset,
+      ...this.#compared(leased, work),
+    };
     if (tries === 'again') {
       const newest = await evidenceOf(this.#deps, tree);
       const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && newest.get(gate)?.status !== 'pass');
@@ -137,6 +147,15 @@ export class Prover {
     return [...reports, ...(await gates.run({ ...request, only, again }))];
   }
 
+  /** What gates compare the work with: the target that it is based on. */
+  #compared(leased: LeasedTask, { base, tree }: BuiltWork): Pick<GateRequest, 'known' | 'before'> {
+    return {
+      known: (gate) => this.baseline.findings(base, gate, leased),
+      before: async (files) =>
+        (await this.#deps.workspace.changedFiles(leased.ref, { trees: { base, tree }, alsoBefore: files })).before,
+    };
+  }
+
   async #noteFlakes(leased: LeasedTask, reports: GateReport[]): Promise<void> {
     const { store, project } = this.#deps;
     const flakes = reports.filter(({ receipt }) => receipt.attempt > 1 && receipt.status === 'pass');
@@ -148,7 +167,7 @@ export class Prover {
   }
 
   async #verdict(leased: LeasedTask, work: BuiltWork, reports: GateReport[]): Promise<Proof> {
-    const bad = reports.filter(({ receipt }) => receipt.status !== 'pass');
+    const bad = reports.filter(({ receipt }) => isBlocking(receipt));
     for (const { receipt } of reports)
       if (receipt.status === 'pass') await this.environment.clear(`gate ${receipt.gate}`);
     if (bad.length === 0) return { kind: 'passed', work };
@@ -173,7 +192,7 @@ const isKill = (exitCode: number | null) => exitCode === null || exitCode === 13
 
 const feedbackOf = ({ receipt, excerpt }: GateReport): Feedback => ({
   kind: 'gate',
-  text: `Gate ${receipt.gate} failed (${receipt.command}):\n${excerpt}`,
+  text: `Gate ${receipt.gate} failed${receipt.command === '' ? '' : ` (${receipt.command})`}:\n${excerpt}`,
   files: [],
 });
 
@@ -185,7 +204,7 @@ const failure = (work: BuiltWork, gate: string, text: string): Proof => ({
 });
 
 const failedGates = (reports: GateReport[]): string[] =>
-  reports.filter(({ receipt }) => receipt.status === 'fail').map(({ receipt }) => receipt.gate);
+  reports.filter(({ receipt }) => receipt.status === 'fail' && isBlocking(receipt)).map(({ receipt }) => receipt.gate);
 
 /** The newest report of each gate. */
 const latest = (reports: GateReport[]): GateReport[] => [

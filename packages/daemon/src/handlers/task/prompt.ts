@@ -19,7 +19,7 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     services.repositories.withWorkspace(project, (workspace) => workspace.filesIn(commit, against));
   // A reviewer gets the files that control what gates check, a builder their commands.
   const needsGates = mode === 'review' || isBuilding(mode);
-  const checks = needsGates ? (await loadSettings(project.root)).config.gates : [];
+  const checks = needsGates ? (await loadSettings(project.root)).config.gates.filter(({ run }) => run !== '') : [];
   const sources = {
     project,
     store: services.store,

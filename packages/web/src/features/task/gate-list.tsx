@@ -44,13 +44,36 @@ export function GateList({ evidence, tree }: { evidence: Evidence[]; tree: strin
 }
 
 function Receipt({ receipt, tree, onRead }: { receipt: Evidence; tree: string | null; onRead: () => void }) {
-  const { gate, status, counts, durationMs, exitCode, command, hash, at, position } = receipt;
+  const { gate, status, severity, scan, counts, durationMs, exitCode, command, hash, at, position } = receipt;
+  const isWarning = status === 'fail' && severity === 'warn';
   return (
     <li data-gate={gate}>
       <p className="row">
         <strong>{plainLine(gate)}</strong>
-        <span className={LOOK[status]}>{WORD[status]}</span>
+        <span className={isWarning ? 'waiting' : LOOK[status]}>{isWarning ? 'warning' : WORD[status]}</span>
       </p>
+      {scan && <p>{plainLine(scan.summary)}</p>}
+      {scan && scan.findings.length > 0 && (
+        <details>
+          <summary>{plural(scan.findings.length, 'finding')}</summary>
+          <ul>
+            {scan.findings.map(({ severity: grade, id, title, file, line }) => (
+              <li key={`${id} ${file ?? ''} ${line ?? ''} ${title}`}>
+                <strong>{grade}</strong> {plainLine(title)} ({plainLine(id)})
+                {file !== null && (
+                  <>
+                    {' '}
+                    <code>
+                      {plainLine(file)}
+                      {line !== null && `:${line}`}
+                    </code>
+                  </>
+                )}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
       {command && (
         <p>
           <code className="clamp">{plainLine(command)}</code>

@@ -1,0 +1,137 @@
+import { lstat, readFile } from 'node:fs/promises';
+import { join, matchesGlob } from 'node:path';
+import {
+  findingText,
+  GATE_KINDS,
+  type GateConfig,
+  type GateStatus,
+  plainName,
+  type ScanResult,
+} from '@tidemill/contract';
+import type { GateRequest } from '../../ports.ts';
+import { readAudit } from './audit.ts';
+import { readCoverage } from './coverage.ts';
+import { counted, type Finding, isAtLeast, newOnes, resultOf } from './finding.ts';
+import { publicNames } from './public-names.ts';
+import { below, readReport } from './report.ts';
+import { readReportFile } from './report-file.ts';
+import { secretsIn } from './secrets.ts';
+
+/** What a gate that looks for something found. */
+export interface Scanned {
+  status: GateStatus;
+  says: string;
+  scan?: ScanResult;
+  /** What the agent and the log get. */
+  lines: string[];
+  /** What identifies all findings, for a comparison. */
+  keys: string[];
+}
+
+/** The printed text of the tool; null when there was too much of it. */
+export interface ScanOutput {
+  exitCode: number | null;
+  stdout: string | null;
+}
+
+const unverified = (says: string): Scanned => ({ status: 'unverified', says, lines: [], keys: [] });
+const MOST_LINES = 50;
+const LARGEST_FILE = 1_000_000;
+
+/** Reads the result of a gate whose tool has ended. */
+export async function judgeScan(gate: GateConfig, output: ScanOutput, request: GateRequest): Promise<Scanned> {
+  if (gate.kind === 'secrets') return byFindings(gate, await secretsOf(request), request);
+  if (gate.kind === 'docs') return docsOf(gate, request);
+  const read = await textOf(gate, output, request);
+  if ('unusable' in read) return unverified(`showed nothing: ${read.unusable}`);
+  if (gate.kind === 'coverage') return coverageOf(gate, read.text, output, request);
+  const found = gate.kind === 'audit' ? readAudit(read.text) : readReport(read.text, request.path);
+  if ('unusable' in found) return unverified(`showed nothing: ${found.unusable}`);
+  if (found.findings.length === 0 && output.exitCode !== 0)
+    return unverified(`ended with exit code ${output.exitCode} and reported nothing`);
+  return byFindings(gate, found.findings, request);
+}
+
+async function textOf({ report }: GateConfig, { stdout }: ScanOutput, { path }: GateRequest) {
+  if (report !== undefined) return readReportFile(path, report);
+  return stdout === null
+    ? { unusable: 'it printed too much; let it write a file, and name it in `report`' }
+    : { text: stdout };
+}
+
+/** Only new findings count: what the target has, too, is not this change's fault. */
+async function byFindings(gate: GateConfig, all: Finding[], { files, known: knownOf }: GateRequest): Promise<Scanned> {
+  const findings = counted(all, gate.ignore);
+  const keys = findings.map(({ key }) => key);
+  const isWhole = files === null;
+  const isCompared = gate.kind !== 'secrets' && findings.length > 0;
+  const known = isWhole ? keys : isCompared ? ((await knownOf?.(gate.name)) ?? null) : [];
+  if (known === null && knownOf) return unverified('cannot say what is new: the target could not be scanned');
+  const fresh = newOnes(findings, known ?? []);
+  const scan = resultOf(fresh, findings.length - fresh.length);
+  const least = gate.failOn ?? (gate.kind === 'secrets' ? 'low' : 'high');
+  const bad = fresh.filter(({ severity }) => isAtLeast(severity, least));
+  const lines = scan.findings.map(findingText);
+  return { status: bad.length > 0 ? 'fail' : 'pass', says: `reports ${scan.summary}`, scan, lines, keys };
+}
+
+async function secretsOf(request: GateRequest): Promise<Finding[]> {
+  const texts = await changedTexts(request);
+  return texts.flatMap(({ file, after, before }) => secretsIn(plainName(file), after, before));
+}
+
+async function docsOf(gate: GateConfig, request: GateRequest): Promise<Scanned> {
+  const { threshold = GATE_KINDS.docs.threshold ?? 0, ignore = [] } = gate;
+  const fresh = (await changedTexts(request)).flatMap(({ file, after, before }) => {
+    if (ignore.some((glob) => file === glob || matchesGlob(file, glob))) return [];
+    const old = new Set(before === undefined ? [] : publicNames(file, before)?.map(({ name }) => name));
+    const added = publicNames(file, after)?.filter(({ name }) => !old.has(name)) ?? [];
+    return added.map((each) => ({ ...each, file: plainName(file) }));
+  });
+  const bare = fresh.filter(({ isDocumented }) => !isDocumented);
+  const percent = fresh.length === 0 ? null : Math.floor(((fresh.length - bare.length) / fresh.length) * 1000) / 10;
+  const summary =
+    percent === null
+      ? 'no new public names'
+      : `${fresh.length - bare.length} of ${fresh.length} new public names are documented (${percent} %, wanted ${threshold} %)`;
+  const lines = bare
+    .slice(0, MOST_LINES)
+    .map(({ file, line, name }) => `${file}:${line}: ${name} has no documentation`);
+  const scan = { summary, counts: null, known: 0, percent, threshold, findings: [] };
+  return {
+    status: percent !== null && percent < threshold ? 'fail' : 'pass',
+    says: `finds: ${summary}`,
+    scan,
+    lines,
+    keys: [],
+  };
+}
+
+function coverageOf(gate: GateConfig, text: string, { exitCode }: ScanOutput, { path }: GateRequest): Scanned {
+  const { threshold = GATE_KINDS.coverage.threshold ?? 0, ignore = [] } = gate;
+  if (exitCode !== 0) return { status: 'fail', says: `failed with exit code ${exitCode}`, lines: [], keys: [] };
+  const read = readCoverage(text);
+  if ('unusable' in read) return unverified(`showed nothing: ${read.unusable}`);
+  const { percent } = read;
+  const lines = read.least
+    .map(({ file, percent: share }) => ({ file: plainName(below(path, file)), share }))
+    .filter(({ file }) => !ignore.some((glob) => file === glob || matchesGlob(file, glob)))
+    .map(({ file, share }) => `${file}: ${share} %`);
+  const summary = `tests reach ${percent} % of the lines, wanted ${threshold} %`;
+  const scan = { summary, counts: null, known: 0, percent, threshold, findings: [] };
+  return { status: percent < threshold ? 'fail' : 'pass', says: `finds: ${summary}`, scan, lines, keys: [] };
+}
+
+/** The changed files that are text, with their text on the target. Links are not followed. */
+async function changedTexts({ path, files, before }: GateRequest) {
+  const texts: { file: string; after: string; before: string | undefined }[] = [];
+  const old = files === null || files.length === 0 ? null : await before?.(files);
+  for (const file of files ?? []) {
+    const found = await lstat(join(path, file)).catch(() => null);
+    if (!found?.isFile() || found.size > LARGEST_FILE) continue;
+    const bytes = await readFile(join(path, file));
+    if (!bytes.subarray(0, 8000).includes(0))
+      texts.push({ file, after: bytes.toString('utf8'), before: old?.get(file) });
+  }
+  return texts;
+}
