@@ -1,6 +1,6 @@
 import type { FindingSeverity } from '@tidemill/contract';
 import { z } from 'zod';
-import { type Finding, type Findings, finding } from './finding.ts';
+import { finding, type KeyedFinding, type ReportedFindings } from './finding.ts';
 
 const Advisory = z.looseObject({
   source: z.union([z.number(), z.string()]).optional(),
@@ -27,7 +27,7 @@ const Failed = z.looseObject({
 });
 
 /** The vulnerabilities that an audit reports. An audit that could not ask its registry found nothing out. */
-export function readAudit(text: string): Findings {
+export function readAudit(text: string): ReportedFindings {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -53,7 +53,7 @@ export function readAudit(text: string): Findings {
   return { unusable: 'the audit printed JSON without `vulnerabilities` or `advisories`' };
 }
 
-function ofPackage([name, { via }]: [string, z.infer<typeof Npm>['vulnerabilities'][string]]): Finding[] {
+function ofPackage([name, { via }]: [string, z.infer<typeof Npm>['vulnerabilities'][string]]): KeyedFinding[] {
   return via.flatMap((cause) => (typeof cause === 'string' ? [] : [vulnerability(name, cause, '')]));
 }
 
@@ -61,7 +61,7 @@ function vulnerability(
   name: string,
   advisory: z.infer<typeof Advisory> & { github_advisory_id?: string },
   fallback: string,
-): Finding {
+): KeyedFinding {
   const { source, title = 'vulnerability', url = '', severity = '', github_advisory_id } = advisory;
   const id = github_advisory_id ?? /GHSA-[\w-]+/.exec(url)?.[0] ?? String(source ?? fallback);
   const words = name === '' ? title : `${name}: ${title}`;

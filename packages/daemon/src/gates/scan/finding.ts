@@ -2,12 +2,12 @@ import { matchesGlob } from 'node:path';
 import { FindingSeverity, MOST_FINDINGS, plainLine, type ScanFinding, type ScanResult } from '@tidemill/contract';
 
 /** A finding, with what identifies it when it moves to another line. */
-export interface Finding extends ScanFinding {
+export interface KeyedFinding extends ScanFinding {
   key: string;
 }
 
 /** What a tool reported, or why its report cannot be used. */
-export type Findings = { findings: Finding[] } | { unusable: string };
+export type ReportedFindings = { findings: KeyedFinding[] } | { unusable: string };
 
 const ORDER = FindingSeverity.options;
 export const isAtLeast = (severity: FindingSeverity, least: FindingSeverity) =>
@@ -17,7 +17,7 @@ const LONGEST = 200;
 const shortened = (text: string) => plainLine(text).slice(0, LONGEST);
 
 /** Texts of tools and of agents are made plain and short. */
-export const finding = ({ severity, id, title, file, line }: ScanFinding, key: string): Finding => ({
+export const finding = ({ severity, id, title, file, line }: ScanFinding, key: string): KeyedFinding => ({
   severity,
   id: shortened(id),
   title: shortened(title),
@@ -27,14 +27,14 @@ export const finding = ({ severity, id, title, file, line }: ScanFinding, key: s
 });
 
 /** Without those that the person ignores: by id, or by file. */
-export const counted = (findings: Finding[], ignore: string[] = []): Finding[] =>
+export const counted = (findings: KeyedFinding[], ignore: string[] = []): KeyedFinding[] =>
   findings.filter(
     ({ id, file }) =>
       !ignore.some((each) => each === id || (file !== null && (file === each || matchesGlob(file, each)))),
   );
 
 /** Those that are not known. Of two with the same key, one known one covers one. */
-export function newOnes(findings: Finding[], known: readonly string[]): Finding[] {
+export function newOnes(findings: KeyedFinding[], known: readonly string[]): KeyedFinding[] {
   const left = new Map<string, number>();
   for (const key of known) left.set(key, (left.get(key) ?? 0) + 1);
   return findings.filter(({ key }) => {
@@ -44,7 +44,7 @@ export function newOnes(findings: Finding[], known: readonly string[]): Finding[
   });
 }
 
-export function resultOf(fresh: Finding[], known: number): ScanResult {
+export function resultOf(fresh: KeyedFinding[], known: number): ScanResult {
   const counts = { low: 0, moderate: 0, high: 0, critical: 0 };
   for (const { severity } of fresh) counts[severity] += 1;
   const worst = fresh.toSorted((a, b) => ORDER.indexOf(b.severity) - ORDER.indexOf(a.severity));

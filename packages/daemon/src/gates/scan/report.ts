@@ -1,6 +1,6 @@
 import type { FindingSeverity } from '@tidemill/contract';
 import { z } from 'zod';
-import { type Finding, type Findings, finding } from './finding.ts';
+import { finding, type KeyedFinding, type ReportedFindings } from './finding.ts';
 
 const text = z.string().catch('');
 const Region = z.looseObject({ startLine: z.number().optional() });
@@ -53,7 +53,7 @@ const Plains = z.union([
 ]);
 
 /** A scanner's report: SARIF 2.1, or a JSON list of findings with `severity`, `id`, `message`, `file` and `line`. */
-export function readReport(source: string, folder: string): Findings {
+export function readReport(source: string, folder: string): ReportedFindings {
   let value: unknown;
   try {
     value = JSON.parse(source);
@@ -66,7 +66,7 @@ export function readReport(source: string, folder: string): Findings {
   return { findings: plain.data.map((each) => ofPlain(each, folder)) };
 }
 
-function ofSarif(value: unknown, folder: string): Findings {
+function ofSarif(value: unknown, folder: string): ReportedFindings {
   const sarif = Sarif.safeParse(value);
   if (!sarif.success)
     return { unusable: `the report is not valid SARIF: ${sarif.error.issues[0]?.path.join('.') ?? ''}` };
@@ -89,7 +89,7 @@ function ofResult(
   result: z.infer<typeof SarifResult>,
   rules: Map<string, string | number | undefined>,
   folder: string,
-): Finding[] {
+): KeyedFinding[] {
   const {
     ruleId = 'unnamed',
     level = 'warning',
@@ -149,7 +149,7 @@ const WORDS = new Map<string, FindingSeverity>(
   }),
 );
 
-function ofPlain(each: z.infer<typeof Plain>, folder: string): Finding {
+function ofPlain(each: z.infer<typeof Plain>, folder: string): KeyedFinding {
   const id = each.id ?? each.rule ?? each.ruleId ?? each.check_id ?? 'unnamed';
   const title = each.title ?? each.message ?? id;
   const named = each.file ?? each.path;

@@ -11,7 +11,7 @@ import {
 import type { GateRequest } from '../../ports.ts';
 import { readAudit } from './audit.ts';
 import { readCoverage } from './coverage.ts';
-import { counted, type Finding, isAtLeast, newOnes, resultOf } from './finding.ts';
+import { counted, isAtLeast, type KeyedFinding, newOnes, resultOf } from './finding.ts';
 import { publicNames } from './public-names.ts';
 import { below, readReport } from './report.ts';
 import { readReportFile } from './report-file.ts';
@@ -60,7 +60,11 @@ async function textOf({ report }: GateConfig, { stdout }: ScanOutput, { path }: 
 }
 
 /** Only new findings count: what the target has, too, is not this change's fault. */
-async function byFindings(gate: GateConfig, all: Finding[], { files, known: knownOf }: GateRequest): Promise<Scanned> {
+async function byFindings(
+  gate: GateConfig,
+  all: KeyedFinding[],
+  { files, known: knownOf }: GateRequest,
+): Promise<Scanned> {
   const findings = counted(all, gate.ignore);
   const keys = findings.map(({ key }) => key);
   const isWhole = files === null;
@@ -75,7 +79,7 @@ async function byFindings(gate: GateConfig, all: Finding[], { files, known: know
   return { status: bad.length > 0 ? 'fail' : 'pass', says: `reports ${scan.summary}`, scan, lines, keys };
 }
 
-async function secretsOf(request: GateRequest): Promise<Finding[]> {
+async function secretsOf(request: GateRequest): Promise<KeyedFinding[]> {
   const texts = await changedTexts(request);
   return texts.flatMap(({ file, after, before }) => secretsIn(plainName(file), after, before));
 }

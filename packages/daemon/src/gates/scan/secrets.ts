@@ -1,4 +1,4 @@
-import { type Finding, finding } from './finding.ts';
+import { finding, type KeyedFinding } from './finding.ts';
 
 /** Keys whose form alone says what they are. Words such as `password = …` are not among them: tests are full of these. */
 const KEYS: [id: string, pattern: RegExp][] = [
@@ -17,7 +17,7 @@ const KEYS: [id: string, pattern: RegExp][] = [
 const LONGEST_LINE = 20_000;
 
 /** Keys in the lines that the change adds. The value itself is never shown. */
-export function secretsIn(file: string, after: string, before: string | undefined): Finding[] {
+export function secretsIn(file: string, after: string, before: string | undefined): KeyedFinding[] {
   const old = new Set(before?.split('\n') ?? []);
   return after.split('\n').flatMap((line, index) => {
     if (old.has(line)) return [];
