@@ -73,10 +73,7 @@ export function registerConflictTree(context: vscode.ExtensionContext, link: Lin
     view,
     whileVisible(view, link, 'conflicts'),
     link.onChange((part) => {
-      if (part !== 'conflicts' && part !== 'state') return;
-      tree.changed();
-      const { length } = link.seen.conflicts;
-      view.badge = length > 0 ? { value: length, tooltip: plural(length, 'conflict') } : undefined;
+      if (part === 'conflicts' || part === 'state') tree.changed();
     }),
   );
 }

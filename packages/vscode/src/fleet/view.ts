@@ -71,11 +71,6 @@ export class FleetView implements vscode.WebviewViewProvider {
     });
     const message: ToPage = { type: 'overview', overview };
     void this.#view.webview.postMessage(message);
-    const waiting = this.#link.seen.status?.inbox ?? 0;
-    this.#view.badge =
-      waiting > 0
-        ? { value: waiting, tooltip: waiting === 1 ? '1 thing needs you' : `${waiting} things need you` }
-        : undefined;
   }
 
   #whileVisible(): vscode.Disposable {

@@ -6,7 +6,7 @@ import { ANSWER, type Loudness, type Toast, ToastPolicy } from './toast-policy.t
 
 const MUTED = 'tidemill.muted';
 /** The editor hides a notification without saying so; then the next one may come. */
-const SHOWN_MS = 30_000;
+const SHOWN_MS = 15_000;
 const SHOW = 'Show inbox';
 const MUTE = "Don't show again";
 

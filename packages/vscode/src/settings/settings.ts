@@ -50,11 +50,14 @@ export class EditorSettings {
     const { settings, problems } = checkSettings(given, { ...KNOWN, categories });
     this.#now = settings;
     this.#link.log.info(`Settings: ${JSON.stringify(settings)}`);
-    for (const { severity, text } of problems) {
+    const news = problems.filter(({ text }) => !this.#said.has(text));
+    for (const { text } of news) {
       this.#link.log.warn(text);
-      if (this.#said.has(text)) continue;
       this.#said.add(text);
-      void (severity === 'error' ? vscode.window.showErrorMessage(text) : vscode.window.showWarningMessage(text));
+    }
+    if (news.length > 0) {
+      const show = news.some(({ severity }) => severity === 'error') ? 'showErrorMessage' : 'showWarningMessage';
+      void vscode.window[show](news.map(({ text }) => text).join(' '));
     }
     await this.#offer();
   }

@@ -24,9 +24,11 @@ export function groupsOf(project: Project, tasks: TaskSummary[], counts: Record<
       : here.toSorted(byUrgency);
     return here.length === 0
       ? []
-      : [{ stage, label: stageText(stage), count: Math.max(counts[stage] ?? 0, here.length), tasks: sorted }];
+      : [{ stage, label: labelOf(stage), count: Math.max(counts[stage] ?? 0, here.length), tasks: sorted }];
   });
 }
+
+const labelOf = (stage: string) => stage.charAt(0).toUpperCase() + stageText(stage).slice(1);
 
 const byUrgency = (a: TaskSummary, b: TaskSummary) => a.priority - b.priority || a.number - b.number;
 
