@@ -26,9 +26,9 @@ class ActivityTree implements vscode.TreeDataProvider<ActivityLine> {
 
   getTreeItem({ seq, at, who, text, type, task }: ActivityLine): vscode.TreeItem {
     const about = task ? `#${task.number} ` : '';
-    const item = new vscode.TreeItem(`${who} ${text}`);
+    const item = new vscode.TreeItem(`${about}${who} ${text}`);
     item.id = `event/${seq}`;
-    item.description = `${about}${timeOf(at, Date.now())}`;
+    item.description = timeOf(at, Date.now());
     item.tooltip = `${who} ${text}${task ? `\n#${task.number} ${task.title}` : ''}\n${new Date(at).toLocaleString('en-GB')}`;
     item.iconPath = new vscode.ThemeIcon(iconOf(type));
     if (task) {

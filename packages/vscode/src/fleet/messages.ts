@@ -40,7 +40,12 @@ export function parseRequest(value: unknown): FromPage | null {
   const { type, command, worker, operation, number, text } = value as Record<string, unknown>;
   if (type === 'ready') return { type };
   if (type === 'command' && typeof command === 'string' && PAGE_COMMANDS.includes(command)) return { type, command };
-  if (type === 'worker' && typeof worker === 'string' && typeof operation === 'string' && operation in OPERATIONS)
+  if (
+    type === 'worker' &&
+    typeof worker === 'string' &&
+    typeof operation === 'string' &&
+    Object.hasOwn(OPERATIONS, operation)
+  )
     return { type, worker, operation: operation as WorkerOperation | 'reassign' };
   if (type === 'task' && typeof number === 'number' && Number.isInteger(number)) return { type, number };
   if (type === 'broken' && typeof text === 'string') return { type, text };

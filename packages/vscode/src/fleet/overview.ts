@@ -55,7 +55,10 @@ export function overviewOf(seen: Seen, { maxWorkers, isTrusted }: OverviewOption
     counts: countsOf(agents),
     spend: status?.budget ? spendOf(status.budget.project) : [],
     banners: bannersOf(seen, isTrusted),
-    cards: agents.map((worker) => cardOf(worker, figures(worker.name), seen.statusAt)),
+    cards: agents.map((worker) => {
+      const card = cardOf(worker, figures(worker.name), seen.statusAt);
+      return isTrusted ? card : { ...card, buttons: [] };
+    }),
     total: metrics ? figuresOf(metrics.total) : [],
     figuresFrom: isOld ? new Date(metrics.computedAt).toLocaleTimeString('en-GB') : null,
     canAdd: isTrusted && status?.running === true && builders.length < maxWorkers,
@@ -128,9 +131,9 @@ function notReady(state: Exclude<LinkState, 'ready'>, isTrusted: boolean): Banne
 }
 
 function alertsOf(status: ProjectStatus | null): Banner[] {
-  return (status?.alerts ?? []).map(({ severity, title }) => ({
+  return (status?.alerts ?? []).map(({ severity, title, text }) => ({
     severity: severity === 'critical' ? 'error' : severity,
-    text: title,
+    text: text || title,
     action: { label: 'Show', command: 'tidemill.inbox.focus' },
   }));
 }

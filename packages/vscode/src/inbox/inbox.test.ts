@@ -1,0 +1,169 @@
+import type { InboxItem, QuestionView } from '@tidemill/contract';
+import { describe, expect, test } from 'vitest';
+import { choicesOf, isQuestion, proposalOf } from './choices.ts';
+import { ToastPolicy } from './toast-policy.ts';
+
+const item = (more: Partial<InboxItem> = {}): InboxItem => ({
+  ref: 'Q7.1',
+  kind: 'question',
+  severity: 'error',
+  isBlocking: true,
+  at: 0,
+  title: 'Which format?',
+  text: '',
+  task: { number: 7, title: 'Sort the list' },
+  command: 'tidemill answer Q7.1',
+  actions: [],
+  ...more,
+});
+const question = (more: Partial<QuestionView> = {}) =>
+  ({
+    options: [
+      { label: 'ISO', description: 'as 2026-11-17', recommended: true, implications: '' },
+      { label: 'Words', description: '', recommended: false, implications: 'needs a table' },
+    ],
+    defaultAnswer: 'ISO',
+    allowFreeText: true,
+    type: 'blocking',
+    ...more,
+  }) as QuestionView;
+const alert = (more: Partial<InboxItem> = {}) =>
+  item({ ref: 'a12', kind: 'alert', isBlocking: false, task: null, title: 'stuck', text: 'agent-1 is stuck', ...more });
+const labels = (of: InboxItem, about: QuestionView | null = null) => choicesOf(of, about).map(({ label }) => label);
+
+describe('what can be done about an item', () => {
+  test('a question: its options with marks, a text, and its task', () => {
+    expect(isQuestion(item())).toBe(true);
+    expect(choicesOf(item(), question())).toMatchObject([
+      { does: 'answer', option: 1, label: 'ISO (default, recommended)', detail: 'as 2026-11-17' },
+      { does: 'answer', option: 2, label: 'Words', detail: 'needs a table' },
+      { does: 'write', sends: 'answer' },
+      { does: 'change' },
+      { does: 'task' },
+    ]);
+  });
+
+  test('a question without options: its default and a text', () => {
+    const about = question({ options: [], defaultAnswer: 'as before' });
+    expect(choicesOf(item({ task: null }), about).map(({ does }) => does)).toEqual(['default', 'write']);
+  });
+
+  test('an approval: approve, request changes, cancel', () => {
+    const plan = item({
+      ref: '#7',
+      kind: 'approval',
+      title: 'plan_review needs your approval',
+      command: 'tidemill task approve 7',
+    });
+    expect(labels(plan).slice(0, 3)).toEqual(['Approve', 'Request changes…', 'Cancel task']);
+  });
+
+  test('a stuck task: retry, with or without a note', () => {
+    const stuck = item({
+      ref: '#7',
+      kind: 'escalation',
+      title: 'blocked, agent_failed',
+      command: 'tidemill task retry 7',
+    });
+    expect(labels(stuck).slice(0, 3)).toEqual(['Retry', 'Retry with a note…', 'Cancel task']);
+  });
+
+  test('a conflict opens in the merge editor', () => {
+    const conflict = item({
+      ref: '#7',
+      kind: 'escalation',
+      title: 'blocked, conflict',
+      command: 'tidemill task retry 7',
+    });
+    expect(choicesOf(conflict, null)[0]).toMatchObject({ does: 'conflict' });
+  });
+
+  test('a proposal: approve, or refuse with a reason', () => {
+    const proposal = item({ ref: 'p3', kind: 'approval', task: null });
+    expect(proposalOf(proposal)).toBe(3);
+    expect(labels(proposal)).toEqual(['Approve', 'Refuse…']);
+  });
+
+  test('an alert: its own actions, then acknowledge', () => {
+    const stuck = alert({ actions: [{ id: 'restart', label: 'Restart agent' }] });
+    expect(labels(stuck)).toEqual(['Restart agent', 'Acknowledge']);
+  });
+});
+
+describe('notifications', () => {
+  const told = (items: InboxItem[], policy = new ToastPolicy([])) => {
+    policy.see(items, 'all');
+    return policy.next();
+  };
+
+  test('a question has an answer button, and comes with its task', () => {
+    expect(told([item()])).toMatchObject({
+      severity: 'error',
+      text: '#7 Which format?',
+      buttons: [{ label: 'Answer' }],
+    });
+  });
+
+  test('a stuck agent can be restarted from the notification', () => {
+    const toast = told([alert({ severity: 'critical', actions: [{ id: 'restart', label: 'Restart agent' }] })]);
+    expect(toast).toMatchObject({
+      severity: 'critical',
+      text: 'agent-1 is stuck',
+      buttons: [{ label: 'Restart agent' }],
+    });
+  });
+
+  test.each(['info', 'warning', 'error', 'critical'] as const)('a budget alert is told as %s', (severity) => {
+    const toast = told([alert({ ref: 'a5', severity, title: 'budget 50', text: '$25 of $50 are spent' })]);
+    expect(toast).toMatchObject({ severity, text: '$25 of $50 are spent' });
+  });
+
+  test('one at a time: what comes meanwhile waits, and comes together', () => {
+    const policy = new ToastPolicy([]);
+    expect(told([item()], policy)).not.toBeNull();
+    policy.see([item(), item({ ref: 'Q8.1' }), alert({ severity: 'warning' })], 'all');
+    expect(policy.next()).toBeNull();
+    policy.close();
+    expect(policy.next()).toMatchObject({ item: null, text: '2 things need you.', severity: 'error' });
+  });
+
+  test('each item once, and again only when it becomes worse', () => {
+    const policy = new ToastPolicy([]);
+    told([alert({ severity: 'warning' })], policy);
+    policy.close();
+    expect(told([alert({ severity: 'warning', title: 'stuck (2 times)' })], policy)).toBeNull();
+    expect(told([alert({ severity: 'critical' })], policy)).not.toBeNull();
+  });
+
+  test('an item that was settled while it waited is not told', () => {
+    const policy = new ToastPolicy([]);
+    told([item()], policy);
+    policy.see([item(), item({ ref: 'Q8.1' })], 'all');
+    policy.see([item()], 'all');
+    policy.close();
+    expect(policy.next()).toBeNull();
+  });
+
+  test("don't show again is kept, and is about the kind", () => {
+    const policy = new ToastPolicy([]);
+    policy.mute(alert({ title: 'flaky gate (3 times)' }));
+    const later = new ToastPolicy(policy.muted);
+    expect(told([alert({ ref: 'a77', title: 'flaky gate' })], later)).toBeNull();
+    expect(told([alert({ title: 'stuck' })], later)).not.toBeNull();
+  });
+
+  test('a low queue is left to the banner; the setting leaves out the rest', () => {
+    expect(told([alert({ severity: 'info', title: 'queue low' })])).toBeNull();
+    const quiet = new ToastPolicy([]);
+    quiet.see([alert({ severity: 'warning' })], 'important');
+    expect(quiet.next()).toBeNull();
+    quiet.see([item()], 'off');
+    expect(quiet.next()).toBeNull();
+  });
+
+  test('a long text is cut to a line', () => {
+    const toast = told([item({ title: `first line\n${'x'.repeat(500)}` })]);
+    expect(toast!.text.length).toBeLessThan(180);
+    expect(toast!.text).not.toContain('\n');
+  });
+});
