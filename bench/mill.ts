@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Config, type Project, personActor } from '@tidemill/contract';
 import { builtinPipelines } from '@tidemill/core';
 import { createRunLog } from '../packages/daemon/src/agents/run-log.ts';
+import { landingOf } from '../packages/daemon/src/assembly/repositories.ts';
 import { assetDir } from '../packages/daemon/src/assets.ts';
 import { createIds, systemClock } from '../packages/daemon/src/clock.ts';
 import { rulesFrom } from '../packages/daemon/src/config/load.ts';
@@ -60,7 +61,8 @@ export async function startMill(
   const opened = await openStore({ url: join(dataDir, 'store.db'), clock, ids });
   const store = meter.on('store', opened);
   const settings = config(gate, remote ? 'target' : 'never');
-  const { target, landing, push, sandbox, gates } = settings;
+  const { target, sandbox, gates } = settings;
+  const { landing, push } = landingOf(settings);
   const project = await register(opened, root, settings);
   const removals = new Removals();
   const space = await openWorkspace({ root, target, landing, push, dataDir: join(dataDir, 'project'), clock });

@@ -292,6 +292,20 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     base: 'base',
   }),
   'merge.offer': ({ fence, b }) => ({ ...fence, commit: 'offered', tree: at(TREES, b), name: 'origin/task/1' }),
+  'merge.note_pull': ({ fence, a }) => ({ ...fence, number: (a % 3) + 1, url: 'https://github.example/pull/1' }),
+  'merge.pass_on': ({ fence, a }) => ({
+    ...fence,
+    seen: { comment: a, line: 0, review: 0 },
+    authors: ['ada'],
+    feedback: [{ kind: 'person' as const, text: 'Shorter.', files: [] }],
+  }),
+  'merge.ask': ({ fence, a }) => ({
+    ...fence,
+    about: `closed:${a % 3}`,
+    text: 'Open it again?',
+    context: '',
+    approves: 'It is.',
+  }),
   'merge.abandon': ({ fence }) => ({ ...fence, why: 'moved' }),
   'merge.land': ({ fence, a, b, workerId }) => ({
     ...fence,

@@ -10,6 +10,7 @@ import { GithubConfig } from './github-config.ts';
 import { HousekeepingConfig } from './housekeeping.ts';
 import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
+import { PullRequestConfig } from './pull-request.ts';
 import { Routing } from './routing.ts';
 import { TrackerConfig } from './tracker-config.ts';
 
@@ -117,7 +118,9 @@ export const Config = z.strictObject({
   target: z.string().min(1).default('main'),
   workers: z.number().int().min(1).default(1),
   pipeline: z.string().default('feature'),
-  landing: z.enum(['squash', 'rebase', 'merge']).default('squash'),
+  /** `pull_request`: each task's branch is pushed, and lands by a pull request on GitHub. */
+  landing: z.enum(['squash', 'rebase', 'merge', 'pull_request']).default('squash'),
+  pullRequest: PullRequestConfig.prefault({}),
   reviewPlans: z.boolean().default(false),
   /** What agents may decide without a person. */
   hilConfig: HilSetting.prefault('full'),

@@ -45,6 +45,7 @@ export * from './progress.ts';
 export * from './project.ts';
 export * from './prompt-change.ts';
 export * from './proposal.ts';
+export * from './pull-request.ts';
 export * from './question.ts';
 export * from './reactor.ts';
 export * from './reactor-table.ts';

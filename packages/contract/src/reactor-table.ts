@@ -311,6 +311,12 @@ export const REACTORS = {
     clock: 'every 2 s while one lasts',
     does: 'Waits for a repository or a disk to come back',
   },
+  'pull-requests': {
+    role: 'engine',
+    on: [],
+    clock: 'every 30 s while one is open (pullRequest.poll), or when a webhook says so',
+    does: 'Sees what changed at the pull requests of waiting tasks, and wakes them',
+  },
   remote: { role: 'engine', on: [], clock: 'every minute', does: 'Takes in what others pushed' },
   notifications: {
     role: 'person',

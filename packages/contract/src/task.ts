@@ -4,6 +4,7 @@ import { Declarations, HilConfig, HilSetting, MatterContents } from './autonomy.
 import { ComingConflict } from './forecast.ts';
 import { HandOff } from './hand-off.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
+import { PullRequestRef } from './pull-request.ts';
 import { Lease, Role } from './worker.ts';
 
 export const TaskKind = z.enum(['feature', 'bug', 'chore', 'improvement']);
@@ -167,7 +168,14 @@ export const Task = z.object({
   notBefore: z.number(),
   prepared: PreparedMerge.nullable(),
   /** Its branch was pushed as this, for others to merge. Null when it is not, or has changed since. */
-  offered: z.object({ commit: z.string(), tree: z.string(), name: z.string() }).nullable().default(null),
+  offered: z
+    .object({ commit: z.string(), tree: z.string(), name: z.string(), at: z.number().default(0) })
+    .nullable()
+    .default(null),
+  /** Its pull request, if it lands by one. */
+  pull: PullRequestRef.nullable().default(null),
+  /** What a person decided about its pull request; see `pull` of an approval. */
+  approvedPulls: z.array(z.string()).default([]),
   /** Who is settling the conflict, until the merge commit is recorded. */
   settling: z
     .object({ by: Actor, at: z.number(), accepts: z.array(z.string()).default([]) })

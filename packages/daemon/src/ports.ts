@@ -5,6 +5,7 @@ export * from './ports/channel.ts';
 export * from './ports/clock.ts';
 export * from './ports/conflict-editor.ts';
 export * from './ports/delivery.ts';
+export * from './ports/forge.ts';
 export * from './ports/gate.ts';
 export * from './ports/guard.ts';
 export * from './ports/hook-refusals.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PullRequestRef } from '../pull-request.ts';
 import { PreparedMerge } from '../task.ts';
 import { event, mill, ofTask } from './event.ts';
 
@@ -27,6 +28,20 @@ export const mergeEvents = [
     'merge.offered',
     { ...ofTask, commit: z.string(), tree: z.string(), name: z.string() },
     { stale: ['task'], shown: 'terminal', says: ({ name }) => mill(`pushed it as ${name}, for a pull request`) },
+  ),
+  event(
+    'merge.pull_opened',
+    { ...ofTask, number: z.number().int(), url: z.string() },
+    { stale: ['task'], shown: 'terminal', says: ({ number }) => mill(`opened pull request #${number}`) },
+  ),
+  event(
+    'merge.commented',
+    { ...ofTask, ...PullRequestRef.pick({ number: true, seen: true }).shape, authors: z.array(z.string()) },
+    {
+      stale: ['task'],
+      shown: 'terminal',
+      says: ({ number, authors }) => mill(`passes on what ${authors.join(', ')} said on pull request #${number}`),
+    },
   ),
   event(
     'merge.landed',

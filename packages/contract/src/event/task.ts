@@ -65,15 +65,22 @@ export const taskEvents = [
       checks: z.string().optional(),
       /** What a merge dropped of the target, accepted by a person. */
       losses: z.array(z.string()).optional(),
+      /** What was asked about its pull request. */
+      pull: z.string().optional(),
       contents: MatterContents.optional(),
       declared: Declarations.optional(),
       by: Actor,
     },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],
-      says: ({ matters, checks, losses, by }) => {
+      says: ({ matters, checks, losses, pull, by }) => {
         const dropped = losses ? ['that lines of the target are dropped'] : [];
-        const what = [...matters, ...(checks ? ['changed checks'] : []), ...dropped];
+        const what = [
+          ...matters,
+          ...(checks ? ['changed checks'] : []),
+          ...dropped,
+          ...(pull ? ['that its pull request goes on'] : []),
+        ];
         return said(by, `approved ${what.join(', ') || 'the plan'}`);
       },
     },

@@ -1,9 +1,11 @@
+import type { Feedback, PullRequestRef } from '@tidemill/contract';
 import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import { leasedTask } from '../task-lookup.ts';
+import { askingTask, leasedTask } from '../task-lookup.ts';
 import { workAndRun } from '../work.ts';
 import { abandonMerge, landMerge, offerBranch, prepareMerge } from './merge.ts';
+import { askAboutPull, notePull, passOnComments } from './pull.ts';
 
 export interface MergeCommands {
   /** `batch`: the last commit of the tasks that land together, whose tree was proven for all of them. */
@@ -11,6 +13,12 @@ export interface MergeCommands {
   'merge.abandon': { why: string } & Fence;
   /** The task's branch was pushed, and others merge it. */
   'merge.offer': { commit: string; tree: string; name: string } & Fence;
+  /** The pull request of the task, opened or found again. */
+  'merge.note_pull': { number: number; url: string } & Fence;
+  /** People commented on the pull request: the task goes back to its builder. */
+  'merge.pass_on': { seen: PullRequestRef['seen']; authors: string[]; feedback: Feedback[] } & Fence;
+  /** Something about the pull request needs a person. `about` names exactly what, so that it is asked once. */
+  'merge.ask': { about: string; text: string; context: string; approves: string } & Fence;
   'merge.land': { commit: string; workers?: string[] } & Fence;
 }
 
@@ -27,6 +35,9 @@ export const mergeCommands: CommandParts<keyof MergeCommands> = {
     scope: (command) => [...leasedTask(command), look('evidenceFor', command.projectId, command.tree)],
     decide: offerBranch,
   },
+  'merge.note_pull': { scope: leasedTask, decide: notePull },
+  'merge.pass_on': { scope: askingTask, decide: passOnComments },
+  'merge.ask': { scope: askingTask, decide: askAboutPull },
   'merge.land': {
     scope: (command) => [
       ...(command.workers ?? []).map((id) => look('worker', id)),

@@ -38,7 +38,7 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
   });
 }
 
-function notMerging(project: Project, task: Task): Decision | null {
+export function notMerging(project: Project, task: Task): Decision | null {
   const stage = stageOf(project.rules, task);
   if (stage?.actor === 'system' && stage.does === 'merge') return null;
   return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not in a merge stage`);

@@ -67,13 +67,19 @@ const restOf = (task: Task, question: Question) => task.openQuestions.filter(({ 
 function approval(
   task: Task,
   { context }: Question,
-  { matters, sendBackTo, checks, contents, declared, losses }: EffectOf<'approval'>,
+  { matters, sendBackTo, checks, contents, declared, losses, pull }: EffectOf<'approval'>,
   answer: Answer,
   goOn: (to: string) => EventBody[],
 ): EventBody[] {
   const isParked = task.stage === 'needs_info';
   if (answer.option === APPROVE) {
-    const content = { contents, declared, ...(checks ? { checks } : {}), ...(losses ? { losses } : {}) };
+    const content = {
+      contents,
+      declared,
+      ...(checks ? { checks } : {}),
+      ...(losses ? { losses } : {}),
+      ...(pull ? { pull } : {}),
+    };
     const about = { taskId: task.id, matters, ...content };
     const agreed: EventBody = { type: 'task.matter_approved', ...about, by: answer.by };
     return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];

@@ -35,13 +35,13 @@ interface Held {
   question: AskedQuestion;
   because: string;
   /** What an approval is for. */
-  effect: Pick<Extract<Question['effect'], { kind: 'approval' }>, 'checks' | 'losses'>;
+  effect: Pick<Extract<Question['effect'], { kind: 'approval' }>, 'checks' | 'losses' | 'pull'>;
 }
 
 /** Parks the task with a question that only a person answers, and releases it. Null: a person approved this before. */
 export function holdFor(
   slice: Slice,
-  command: CommandOf<'stage.hold' | 'stage.veto'>,
+  command: CommandOf<'stage.hold' | 'stage.veto' | 'merge.ask'>,
   env: DecideEnv,
   why: (found: { task: Task; project: Project }) => Held | null,
 ): Decision {

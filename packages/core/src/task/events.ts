@@ -44,6 +44,7 @@ export const taskEvents = {
       approvedDeclared: withDeclared(task.approvedDeclared, body.declared ?? {}),
       approvedChecks: [...new Set([...task.approvedChecks, ...(body.checks ? [body.checks] : [])])],
       acceptedLosses: [...new Set([...task.acceptedLosses, ...(body.losses ?? [])])],
+      approvedPulls: [...new Set([...task.approvedPulls, ...(body.pull ? [body.pull] : [])])],
     })),
   'task.waiting': (slice, body) =>
     changeTask(slice, body, () => ({ waiting: body.isPassing ? null : body.why, notBefore: body.until })),

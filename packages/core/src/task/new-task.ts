@@ -43,6 +43,8 @@ export function newTask(
     notBefore: 0,
     prepared: null,
     offered: null,
+    pull: null,
+    approvedPulls: [],
     settling: null,
     landedCommit: null,
     forecast: [],

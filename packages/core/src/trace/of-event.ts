@@ -33,8 +33,13 @@ const DRAWS: { [T in EventBody['type']]?: Draw<T> } = {
     UNTOLD.includes(reason) ? null : drawn('failure', 'engine', `blocked:${reason}`, `The task is blocked: ${text}`),
   'question.asked': ({ question }) => ofQuestion(question),
   'question.answered': ({ answer }, { question }) => (question ? ofAnswer(question, answer) : null),
-  'task.matter_approved': ({ matters, checks, losses, by }) => {
-    const what = [...matters, ...(checks ? ['changed checks'] : []), ...(losses ? ['dropped lines'] : [])].join(', ');
+  'task.matter_approved': ({ matters, checks, losses, pull, by }) => {
+    const what = [
+      ...matters,
+      ...(checks ? ['changed checks'] : []),
+      ...(losses ? ['dropped lines'] : []),
+      ...(pull ? ['its pull request'] : []),
+    ].join(', ');
     return drawn('approval', 'person', `approved:${what || 'plan'}`, `Approved: ${what || 'the plan'}`, { by });
   },
   'task.moved': ({ from, to, because }) =>

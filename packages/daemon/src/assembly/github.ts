@@ -11,7 +11,17 @@ export interface GithubSurroundings {
   clock: Clock;
 }
 
-/** One connection per project: everything that uses GitHub shares its cache and its limits. Null: nothing uses GitHub. */
+/** One connection per project: everything that uses GitHub shares its cache and its limits, until the settings change. */
+export function githubOf(around: Omit<GithubSurroundings, 'config'>): (config: Config) => GithubClient | null {
+  let open: { key: string; client: GithubClient | null } | null = null;
+  return (config) => {
+    const key = JSON.stringify([config.github, config.target, usesGithub(config)]);
+    if (open?.key !== key) open = { key, client: openGithub({ ...around, config }) };
+    return open.client;
+  };
+}
+
+/** Null: nothing uses GitHub. */
 function openGithub({ root, config, env, clock }: GithubSurroundings): GithubClient | null {
   if (!usesGithub(config)) return null;
   return new GithubClient({
@@ -29,7 +39,7 @@ function openGithub({ root, config, env, clock }: GithubSurroundings): GithubCli
   });
 }
 
-const usesGithub = ({ github }: Config) => github !== undefined;
+const usesGithub = ({ github, landing }: Config) => github !== undefined || landing === 'pull_request';
 
 const Repository = z.object({
   full_name: z.string(),

@@ -13,17 +13,19 @@ import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
 import { createHookRefusals } from '../hooks/refusals.ts';
-import type { Reactors, RunAccess, Store } from '../ports.ts';
+import type { Clock, Reactors, RunAccess, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';
 import { readablePlaces } from '../process/network-settings.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
+import { GithubForge } from '../trackers/github/pulls/forge.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
+import { githubOf } from './github.ts';
 import { guardToolsOf } from './guard-tools.ts';
 import { createIdeation } from './ideation.ts';
-import { improvementsOf, knowledgeOf, promptFilesOf, promptsOf } from './repositories.ts';
+import { improvementsOf, knowledgeOf, landingOf, promptFilesOf, promptsOf } from './repositories.ts';
 import type { OpenedStore } from './store-address.ts';
 import { ConfiguredTracker } from './trackers.ts';
 
@@ -46,6 +48,7 @@ export interface EngineSurroundings {
   isOwnerDead(owner: string): boolean;
   reactors: Reactors;
   runAccess: RunAccess;
+  env: NodeJS.ProcessEnv;
   onNote(text: string, error?: unknown): void;
 }
 
@@ -62,6 +65,7 @@ type Changing = Pick<
   | 'preparation'
   | 'batch'
   | 'tracker'
+  | 'pullRequests'
 > & {
   cleanup(worktree: string): Promise<void>;
 };
@@ -71,11 +75,12 @@ export async function createProjectEngine(
   project: Project,
   settings: Settings,
   workers: number,
-  { opened, folder, owner, isOwnerDead, reactors, runAccess, onNote }: EngineSurroundings,
+  { opened, folder, owner, isOwnerDead, reactors, runAccess, env, onNote }: EngineSurroundings,
 ): Promise<ProjectEngine> {
   const { store, clock, ids } = opened;
   const { root } = project;
-  const { target, landing, push } = settings.config;
+  const { target } = settings.config;
+  const { landing, push } = landingOf(settings.config);
   await checkAgents(settings.config, root);
   let current: Changing;
   const dataDir = folder.project(project.id);
@@ -89,13 +94,17 @@ export async function createProjectEngine(
     beforeRemoval: (path) => current.cleanup(path),
   });
   const tracker = new ConfiguredTracker();
+  const github = githubOf({ root, env, clock });
   const parts = (changed: Project, next: Settings) =>
-    changingParts(changed, next, { folder, store, workspace, dataDir, tracker, onNote });
+    changingParts(changed, next, { folder, store, workspace, dataDir, clock, tracker, github, onNote });
   current = await parts(project, settings);
   const { guards: learnedGuards, calls, sessions: ownSessions } = guardToolsOf(project, folder.path, onNote);
   const engine = new Engine({
     get project() {
       return current.project;
+    },
+    get pullRequests() {
+      return current.pullRequests;
     },
     get agentFor() {
       return current.agentFor;
@@ -172,19 +181,27 @@ interface Standing extends Pick<EngineSurroundings, 'folder' | 'onNote'> {
   workspace: GitWorkspace;
   dataDir: string;
   tracker: ConfiguredTracker;
+  clock: Clock;
+  github: ReturnType<typeof githubOf>;
 }
 
 async function changingParts(
   project: Project,
   { config }: Settings,
-  { folder, store, workspace, dataDir, tracker, onNote }: Standing,
+  { folder, store, workspace, dataDir, clock, tracker, github, onNote }: Standing,
 ): Promise<Changing> {
   const { root } = project;
   const { prepare: steps, include } = config;
   const readable = readablePlaces(config.readable, root);
   const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox, readable };
+  const client = github(config);
+  const pullRequests =
+    config.landing === 'pull_request' && client
+      ? { forge: new GithubForge(client, clock), settings: config.pullRequest }
+      : undefined;
   return {
     project,
+    pullRequests,
     batch: config.batch,
     tracker: tracker.followed(config, { project, dataDir }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),

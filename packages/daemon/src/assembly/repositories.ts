@@ -1,4 +1,4 @@
-import type { Project } from '@tidemill/contract';
+import type { Config, Project } from '@tidemill/contract';
 import { assetDir } from '../assets.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { stackOf } from '../config/detect/stack.ts';
@@ -9,7 +9,7 @@ import type { Clock, Improvements } from '../ports.ts';
 import { loadCategories } from '../prompts/categories.ts';
 import { createPromptFiles } from '../prompts/prompt-files.ts';
 import { createPrompts } from '../prompts/prompts.ts';
-import { openWorkspace } from '../workspace/workspace.ts';
+import { openWorkspace, type WorkspaceOptions } from '../workspace/workspace.ts';
 
 export const promptsOf = ({ root }: Project) => createPrompts({ root, builtinDir: assetDir('prompts/agents') });
 export const promptFilesOf = ({ root }: Project) => createPromptFiles({ root, builtinDir: assetDir('prompts') });
@@ -20,6 +20,11 @@ export const improvementsOf = ({ root }: Project): Improvements => ({
   stack: () => stackOf(root),
 });
 
+/** How commits are made and what is pushed. A pull request needs the task's branch at the remote. */
+export function landingOf({ landing, push, pullRequest }: Config): Pick<WorkspaceOptions, 'landing' | 'push'> {
+  return landing === 'pull_request' ? { landing: pullRequest.method, push: 'branch' } : { landing, push };
+}
+
 /** Opens the workspace of a project without an engine in this process, for a short time. */
 export async function borrowWorkspace<T>(
   { id, root, rules }: Project,
@@ -27,7 +32,7 @@ export async function borrowWorkspace<T>(
   clock: Clock,
   work: (workspace: LentWorkspace) => Promise<T>,
 ): Promise<T> {
-  const { landing, push } = (await loadSettings(root)).config;
+  const { landing, push } = landingOf((await loadSettings(root)).config);
   const workspace = await openWorkspace({
     root,
     target: rules.target,

@@ -29,6 +29,7 @@ interface Host extends Shared {
   info: DaemonInfo;
   folder: DataFolder;
   runAccess: RunAccess;
+  env: NodeJS.ProcessEnv;
   /** What requests in files use. */
   api(): Api;
   onNote(text: string, error?: unknown): void;
@@ -64,6 +65,7 @@ export class RunningEngines implements ProcessEngines {
       warnings: live.warnings,
       outside: engine.outside,
       tracker: engine.tracker,
+      lookOutside: () => engine.lookOutside(),
       addWorker: () => engine.addWorker(),
       removeWorker: (worker) => engine.removeWorker(worker),
       emergencyStop: (order) => engine.fleet.emergencyStop(order),
@@ -101,6 +103,7 @@ export class RunningEngines implements ProcessEngines {
       folder,
       owner: this.#owner,
       runAccess,
+      env: this.#host.env,
       reactors,
       // This process holds the folder's lock, so any other owner of its leases is dead. A file store has no other
       // users.

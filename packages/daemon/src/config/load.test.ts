@@ -173,7 +173,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
   [
     'a bad landing',
     'landing: fast\nagents: { default: { type: command, command: [x] } }\n',
-    /:1: landing must be one of squash, rebase, merge, not "fast"/,
+    /:1: landing must be one of squash, rebase, merge, pull_request, not "fast"/,
   ],
   [
     'a key of a gate',

@@ -26,6 +26,10 @@ export class AbsentEngine implements ProjectWork {
     this.tracker = { state: () => unknown, sync: refuse, wake: () => undefined };
   }
 
+  lookOutside(): void {
+    // The next start looks.
+  }
+
   async addWorker(): Promise<never> {
     return this.#refuse(WORKERS_HINT);
   }

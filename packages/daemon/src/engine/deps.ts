@@ -1,4 +1,4 @@
-import type { Project, PushSetting, TrackerTrust } from '@tidemill/contract';
+import type { Project, PullRequestConfig, PushSetting, TrackerTrust } from '@tidemill/contract';
 import type {
   AgentFor,
   CallLog,
@@ -6,6 +6,7 @@ import type {
   Clock,
   ConflictEditor,
   Deliverer,
+  Forge,
   Gates,
   Guards,
   HookRefusals,
@@ -45,6 +46,8 @@ export interface EngineDeps {
   workspace: Workspace;
   /** Without one, no person resolves conflicts. */
   conflicts?: ConflictEditor;
+  /** Present if tasks land by pull requests. */
+  pullRequests?: { forge: Forge; settings: PullRequestConfig };
   agentFor: AgentFor;
   gates: Gates;
   /** Without one, nothing is delivered. */

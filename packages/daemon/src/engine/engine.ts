@@ -25,6 +25,7 @@ import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { PromotionWatch } from './reactors/promotions.ts';
 import { PromptWatch } from './reactors/prompt-changes.ts';
+import { PullWatch } from './reactors/pull-watch.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
 import { ReflectionWatch } from './reactors/reflections.ts';
 import { ReplayWatch } from './reactors/replays.ts';
@@ -66,12 +67,14 @@ export class Engine {
   readonly #jobs: JobWatch;
   readonly #target: TargetSync;
   readonly #deliveries: Deliveries;
+  readonly #pulls: PullWatch;
   readonly #stopped = new AbortController();
   #dispatching: Promise<void> | null = null;
   #isDirty = false;
   #backoff = new AbortController();
   #offCommit: () => void = () => undefined;
   #reactors: ReactorHandle[] = [];
+  #lookAtPulls: (() => void) | null = null;
 
   constructor(given: EngineDeps) {
     const { signal } = this.#stopped;
@@ -95,6 +98,7 @@ export class Engine {
       released: async (taskId) => void (await this.#working.get(taskId)),
     });
     this.#spending = new Spending(deps, () => this.fleet.slots);
+    this.#pulls = new PullWatch(deps);
     this.#jobs = new JobWatch(deps, () => this.wake());
     this.tracker = new EngineTracker(deps);
     this.#deliveries = new Deliveries(deps);
@@ -113,6 +117,8 @@ export class Engine {
     const followers = this.#followers();
     this.#reactors = followers.map((reactor) => this.#deps.reactors.add(reactor, after));
     this.tracker.running(this.#reactors, followers);
+    const pulls = this.#reactors[followers.indexOf(this.#pulls)];
+    this.#lookAtPulls = () => pulls?.wake();
     this.wake();
   }
 
@@ -159,6 +165,7 @@ export class Engine {
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
       new TraceKeeper(deps, async () => (await this.#outages.look()) !== null),
       new LandingWatch(deps),
+      this.#pulls,
       new LandedWatch(deps, async () => (await this.#outages.look()) !== null),
       this.#outages,
       this.#target,
@@ -178,6 +185,13 @@ export class Engine {
   /** Landed work is being delivered, or about to be. */
   get isDelivering(): boolean {
     return this.#deliveries.isActive;
+  }
+
+  /** There is news on GitHub: it is asked now, not at the next poll. */
+  lookOutside(): void {
+    this.#pulls.lookSoon();
+    this.#lookAtPulls?.();
+    this.tracker.wake();
   }
 
   addWorker(): Promise<string> {

@@ -27,6 +27,8 @@ export interface ProjectWork {
   /** Serves workers outside the daemon. */
   readonly outside: Pick<OutsideWork, 'claim' | 'release' | 'finish'>;
   readonly tracker: TrackerWork;
+  /** Asks the tracker and the forge for news now. */
+  lookOutside(): void;
   /** Adds a builder and returns its name. */
   addWorker(): Promise<string>;
   removeWorker(worker: Worker): Promise<void>;

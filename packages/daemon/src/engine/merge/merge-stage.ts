@@ -3,6 +3,7 @@ import { isProven, type Prover } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Batch } from './batch.ts';
 import { settlePrepared, WATCHED, waitFor } from './land.ts';
+import { landByPull } from './land-by-pull.ts';
 import { waitForLarger } from './larger-first.ts';
 import { proveAndLand } from './prove-batch.ts';
 import { offerBranch } from './pull-request.ts';
@@ -57,6 +58,7 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   if (obstacle !== null) return over(waitFor(head, obstacle, held === null ? WATCHED : HELD));
   if (await waitForLarger(deps, head)) return 'over';
   const candidate = await workspace.candidate(head.ref);
+  if (deps.pullRequests) return over(landByPull(deps, head, candidate, { ...tools, ...deps.pullRequests }));
   if (deps.push === 'branch') return over(offerBranch(deps, head, candidate, tools));
   if (candidate.kind === 'conflict') return over(sendBackConflict(deps, head, candidate.files));
   if (candidate.kind === 'empty') return over(endAsEmpty(head));

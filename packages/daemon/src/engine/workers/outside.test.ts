@@ -39,6 +39,7 @@ async function startEngine(owner: string): Promise<void> {
     },
     owner,
     isOwnerDead: (other) => other !== owner,
+    env: {},
     onNote: () => undefined,
     runAccess: new RunTokens(() => ''),
     reactors: new ReactorHost({ store, clock, onNote: () => undefined }),

@@ -1,0 +1,67 @@
+import type { CommandOf, DecideEnv, Decision } from '../command.ts';
+import { fenced } from '../fence.ts';
+import { enter } from '../pipeline/enter.ts';
+import { stageOf } from '../pipeline/stage.ts';
+import { APPROVE, SEND_BACK } from '../question/effect.ts';
+import { accept, refuse } from '../refusal.ts';
+import type { Slice } from '../slice.ts';
+import { holdFor } from '../stage/hold.ts';
+import { released } from '../work.ts';
+import { notMerging } from './merge.ts';
+
+/**
+ *   offered ──▶ pull request open ──merged──▶ done
+ *                    ├─ people comment ──▶ back to the builder; the same pull request goes on
+ *                    └─ closed by hand, no checks ──▶ a person is asked
+ */
+export function notePull(slice: Slice, command: CommandOf<'merge.note_pull'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const { number, url } = command;
+  const misplaced = notMerging(project, task);
+  if (misplaced) return misplaced;
+  if (task.pull?.number === number) return accept();
+  return accept({ type: 'merge.pull_opened', taskId: task.id, number, url });
+}
+
+/** A person's words are no failure of the work: they do not count towards its limits. */
+export function passOnComments(slice: Slice, command: CommandOf<'merge.pass_on'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const stage = stageOf(project.rules, task);
+  const misplaced = notMerging(project, task);
+  if (misplaced || stage?.actor !== 'system') return misplaced ?? refuse('wrong_stage', 'it is not being merged');
+  if (!task.pull) return refuse('wrong_stage', `#${task.number} has no pull request`);
+  if (task.prepared)
+    return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
+  const { seen, authors, feedback } = command;
+  return accept(
+    { type: 'merge.commented', taskId: task.id, number: task.pull.number, seen, authors },
+    { type: 'task.feedback_given', taskId: task.id, feedback },
+    ...enter(slice, project.rules, task, { to: stage.on.failed, because: `${authors.join(', ')} commented` }),
+    released(task, 'comments on the pull request'),
+  );
+}
+
+export function askAboutPull(slice: Slice, command: CommandOf<'merge.ask'>, env: DecideEnv): Decision {
+  const { about, text, context, approves } = command;
+  const option = (label: string, description: string) => ({ label, description, recommended: false, implications: '' });
+  return holdFor(slice, command, env, ({ task }) =>
+    task.approvedPulls.includes(about)
+      ? null
+      : {
+          question: {
+            text: `#${task.number} ${task.title}: ${text}`.slice(0, 20_000),
+            type: 'blocking',
+            context: context.slice(0, 20_000),
+            options: [option(APPROVE, approves), option(SEND_BACK, 'An agent works on it again. Write what to do.')],
+            allowFreeText: true,
+            tags: ['pull-request'],
+          },
+          because: 'its pull request waits for a person',
+          effect: { pull: about },
+        },
+  );
+}

@@ -1,0 +1,260 @@
+import { AppError, type Task } from '@tidemill/contract';
+import { judgeChecks } from '@tidemill/core';
+import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { vetoLosses } from '../stages/merge-loss.ts';
+import { proofHash } from '../stages/prove.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
+import { landingMessage, waitFor } from './land.ts';
+import type { MergeTools } from './merge-stage.ts';
+import { passOn } from './pull-comments.ts';
+import { checkFeedback, gateResults, markerOf, pullBody, pullTitle } from './pull-text.ts';
+import { endAsEmpty, sendBackConflict, sendBackWithTarget } from './send-back.ts';
+
+/** PullWatch wakes the task when something changes on the forge, so it need not look often itself. */
+const LOOK_AGAIN_MS = 10 * 60_000;
+const SOON_MS = 5_000;
+const HELD = { untilMs: 60_000, maxMs: LOOK_AGAIN_MS };
+
+export type PullTools = MergeTools & NonNullable<EngineDeps['pullRequests']>;
+
+/**
+ * Lands a task by a pull request. The forge is the truth about the pull request, so every step can be repeated after a
+ * crash: it is found again by its branch, and what is there already is not done twice.
+ *
+ *   proven ──push──▶ offered ──open──▶ waits ──checks pass──▶ merged by us, the forge or a person ──▶ done
+ *                                        ├─ people comment, a check fails, it conflicts ──▶ back to the agent
+ *                                        └─ closed by hand, no checks at all ──▶ a person is asked
+ */
+export async function landByPull(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  candidate: Candidate,
+  tools: PullTools,
+): Promise<void> {
+  try {
+    await step(deps, leased, candidate, tools);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'github_failed') throw error;
+    await waitFor(leased, [error.message, error.hint].filter(Boolean).join(' '), HELD);
+  }
+}
+
+async function step(deps: EngineDeps, leased: LeasedTask, candidate: Candidate, tools: PullTools): Promise<void> {
+  const { forge } = tools;
+  const { task } = leased;
+  const found = await findPull(leased, tools);
+  if (found === 'foreign') return;
+  if (found?.state === 'merged' && (task.offered || candidate.kind === 'empty'))
+    return finish(deps, leased, found, candidate.base, tools);
+  // Merged earlier, and worked on since: the rest needs a pull request of its own.
+  const pull = found?.state === 'merged' ? null : found;
+  if (pull?.state === 'closed' && !(await reopened(leased, pull, tools))) return;
+  if (candidate.kind === 'empty') return endAsEmpty(leased);
+  if (pull && task.offered && pull.head !== task.offered.commit) return waitForOthers(leased, pull);
+  if (pull && (await passOn(leased, pull, forge))) return;
+  if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
+  if (!task.offered) return offer(deps, leased, candidate, pull, tools);
+  return proceed(deps, leased, await opened(deps, leased, pull, tools), candidate, tools);
+}
+
+/** The task's pull request. One with the same branch that another Tidemill or a person opened is left alone. */
+async function findPull(leased: LeasedTask, { forge }: PullTools): Promise<PullRequest | null | 'foreign'> {
+  const { task, ref } = leased;
+  const known = task.pull ? await forge.pull(task.pull.number) : null;
+  // After a merge the branch may have gone on, with a pull request that a crash kept from being recorded.
+  if (known && (known.state !== 'merged' || known.head === task.offered?.commit)) return known;
+  const pull = await forge.pullOf(ref.branch);
+  if (!pull || pull.body.includes(markerOf(task))) return pull ?? known;
+  if (pull.state !== 'open') return known;
+  const why = `The pull request #${pull.number} of the branch ${ref.branch} is not Tidemill's (${pull.url}). Close it, or rename its branch.`;
+  await waitFor(leased, why, HELD);
+  return 'foreign';
+}
+
+/** A person closed it. Only a person decides to open it again. */
+async function reopened(leased: LeasedTask, pull: PullRequest, { forge }: PullTools): Promise<boolean> {
+  const about = `closed:${pull.number}:${pull.closedAt ?? ''}`;
+  if (leased.task.approvedPulls.includes(about)) {
+    await forge.edit(pull.number, { state: 'open' });
+    return true;
+  }
+  const text = `the pull request #${pull.number} was closed without being merged. Open it again?`;
+  const context = `${pull.url}\nThe work is kept. \`tidemill task cancel ${leased.task.number}\` ends the task.`;
+  await leased.must({ type: 'merge.ask', about, text, context, approves: 'Tidemill opens it again and goes on.' });
+  return false;
+}
+
+/** Somebody pushed to the branch. Nothing is overwritten, and what was not proven is not merged by Tidemill. */
+function waitForOthers(leased: LeasedTask, { number, head, url }: PullRequest): Promise<void> {
+  const why =
+    `Somebody else pushed ${head.slice(0, 10)} to the branch of pull request #${number}. Tidemill neither overwrites nor merges it. ` +
+    `Merge it on GitHub (${url}), or set the branch back to ${leased.task.offered!.commit.slice(0, 10)}.`;
+  return waitFor(leased, why, HELD);
+}
+
+/** Proves the branch with the newest target, pushes it, and opens or renews the pull request. */
+async function offer(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  { tree, base, files }: Extract<Candidate, { kind: 'clean' }>,
+  pull: PullRequest | null,
+  tools: PullTools,
+): Promise<void> {
+  if (await vetoLosses(deps, leased)) return;
+  const trial = async (proven: string) => {
+    const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
+    return { commit, tree: proven, files, base };
+  };
+  const proof = await tools.prover.prove(leased, await trial(tree), trial);
+  if (proof.kind === 'failed') return sendBackWithTarget(deps, leased, proof, []);
+  const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
+  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, message });
+  if (pushed.kind !== 'pushed') {
+    const why =
+      pushed.kind === 'none'
+        ? 'Work lands by pull requests, but the repository has no remote. Add one, or change `landing`.'
+        : `The branch ${leased.ref.branch} could not be pushed, and Tidemill never forces: ${pushed.why}`;
+    return waitFor(leased, why, HELD);
+  }
+  const name = `${pushed.name.split('/')[0]}/${leased.ref.branch}`;
+  await leased.must({ type: 'work.commit', commit, tree: proof.work.tree, notes: [] });
+  await leased.must({ type: 'merge.offer', commit, tree: proof.work.tree, name });
+  const task = (await deps.store.task(leased.task.id))!;
+  const now = await opened(deps, leased, pull, tools, task);
+  // Checks take their time, and their results wake the task.
+  await look(leased, now, `Pull request #${now.number} is open, and its checks have just begun.`, tools.settings.poll);
+}
+
+/** Opens the pull request if there is none, renews its text if that changed, and publishes the results of the gates. */
+async function opened(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  pull: PullRequest | null,
+  { forge }: PullTools,
+  task: Task = leased.task,
+  notes: string[] = [],
+): Promise<PullRequest> {
+  const { commit, tree } = task.offered!;
+  const body = await pullBody(deps, task, { tree, repository: await forge.repository(), notes });
+  const title = pullTitle(task);
+  const { target } = deps.project.rules;
+  const now = pull ?? (await forge.open({ branch: leased.ref.branch, target, title, body }));
+  await leased.must({ type: 'merge.note_pull', number: now.number, url: now.url });
+  if (now.body.trim() !== body.trim() || now.title !== title) await forge.edit(now.number, { title, body });
+  await forge.report(commit, await gateResults(deps, tree));
+  return { ...now, title, body };
+}
+
+async function proceed(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  pull: PullRequest,
+  candidate: Extract<Candidate, { kind: 'clean' }>,
+  tools: PullTools,
+): Promise<void> {
+  const { forge, settings } = tools;
+  const { task } = leased;
+  const offered = task.offered!;
+  const checks = await forge.checks(offered.commit, deps.project.rules.target);
+  const verdict = judgeChecks(checks, settings);
+  if (verdict.kind === 'failed') {
+    const names = verdict.results.map(({ name }) => name).join(', ');
+    const message = `Checks of pull request #${pull.number} failed. (${names})`;
+    const feedback = checkFeedback(verdict.results);
+    return leased.must({ type: 'stage.finish', outcome: 'failed', failure: 'validation', message, feedback });
+  }
+  const mayQueue = settings.merge === 'auto' && (checks.hasQueue || checks.required.length > 0);
+  if (verdict.kind === 'pending' && !mayQueue) {
+    const text = `Pull request #${pull.number} waits for ${verdict.names.join(', ')}.`;
+    return look(leased, pull, text);
+  }
+  if (verdict.kind === 'none' && !mayQueue && !(await goesWithoutChecks(deps, leased, pull, tools))) return;
+  if (settings.merge === 'person')
+    return look(leased, pull, `Pull request #${pull.number} is ready. A person merges it: ${pull.url}`);
+  return merge(deps, leased, pull, { candidate, checks }, tools);
+}
+
+/** No check was reported. Returns true if it may be merged nevertheless. */
+async function goesWithoutChecks(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  pull: PullRequest,
+  tools: PullTools,
+): Promise<boolean> {
+  const { settings } = tools;
+  const { offered, approvedPulls } = leased.task;
+  const restMs = offered!.at + settings.noChecksAfter - deps.clock.now();
+  const said = `No check was reported for ${offered!.commit.slice(0, 10)}`;
+  if (restMs > 0 || settings.noChecks === 'wait') {
+    const untilMs = restMs > 0 ? Math.min(restMs, LOOK_AGAIN_MS) : LOOK_AGAIN_MS;
+    await look(leased, pull, `${said} yet. That is not a pass, so pull request #${pull.number} waits.`, untilMs);
+    return false;
+  }
+  const about = `no_checks:${pull.number}`;
+  if (settings.noChecks === 'ask' && !approvedPulls.includes(about)) {
+    const text = `no check was reported for its pull request #${pull.number}. Merge it without?`;
+    const context = `${pull.url}\nTidemill's own gates have passed. \`pullRequest.noChecks: continue\` stops this question.`;
+    await leased.must({ type: 'merge.ask', about, text, context, approves: 'It is merged without checks of GitHub.' });
+    return false;
+  }
+  await opened(deps, leased, pull, tools, leased.task, [`${said}. Only the gates above were run.`]);
+  return true;
+}
+
+async function merge(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  pull: PullRequest,
+  { candidate, checks }: { candidate: Extract<Candidate, { kind: 'clean' }>; checks: BranchChecks },
+  tools: PullTools,
+): Promise<void> {
+  const { forge, settings } = tools;
+  const { task } = leased;
+  const { commit, tree } = task.offered!;
+  const by = checks.hasQueue ? 'queue' : settings.merge === 'auto' ? 'forge' : 'us';
+  // The target has moved: what would be merged is not what was proven.
+  if (by === 'us' && candidate.tree !== tree) return offer(deps, leased, candidate, pull, tools);
+  const [, ...message] = landingMessage(task, await proofHash(deps, tree)).split('\n\n');
+  const title = `${task.title.slice(0, 200)} (#${pull.number})`;
+  const merged = await forge.merge(pull, { commit, method: settings.method, by, title, message: message.join('\n\n') });
+  if (merged.kind === 'queued')
+    return look(leased, pull, `GitHub merges pull request #${pull.number} when its checks pass.`);
+  if (merged.kind !== 'merged') {
+    const why = pull.obstacle ?? merged.why;
+    const untilMs = merged.kind === 'moved' ? SOON_MS : LOOK_AGAIN_MS;
+    return look(leased, pull, `Pull request #${pull.number} cannot be merged yet: ${why}`, untilMs);
+  }
+  await tools.target.takeIn();
+  return finish(deps, leased, { ...pull, state: 'merged', mergeCommit: merged.commit }, candidate.base, tools);
+}
+
+/** It is merged, by whomever. The task is done when the target here has the commit. */
+async function finish(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  pull: PullRequest,
+  base: string,
+  { prover }: PullTools,
+): Promise<void> {
+  const { task } = leased;
+  const commit = pull.mergeCommit ?? pull.head;
+  if (!(await deps.workspace.isLanded(commit))) {
+    const why = `Pull request #${pull.number} is merged on GitHub. It is done when ${deps.project.rules.target} here has it.`;
+    return leased.must({ type: 'stage.wait', why, untilMs: SOON_MS });
+  }
+  await leased.must({ type: 'merge.note_pull', number: pull.number, url: pull.url });
+  const work = task.offered ?? task.head!;
+  const same = async () => ({ commit: work.commit, tree: work.tree, files: [], base });
+  // Proven already, unless the settings of the gates have changed since.
+  const proof = await prover.prove(leased, await same(), same);
+  if (proof.kind === 'failed')
+    return waitFor(leased, `It was merged, but fails the gates as they are set now: ${proof.gates.join(', ')}.`, HELD);
+  await leased.must({ type: 'merge.prepare', commit, tree: work.tree, base });
+  await leased.must({ type: 'merge.land', commit });
+  await deps.workspace.remove(leased.ref);
+}
+
+function look(leased: LeasedTask, { url }: PullRequest, why: string, untilMs = LOOK_AGAIN_MS): Promise<void> {
+  return leased.must({ type: 'stage.wait', why: why.includes(url) ? why : `${why} ${url}`, untilMs });
+}

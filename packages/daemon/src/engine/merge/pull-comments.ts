@@ -1,0 +1,38 @@
+import type { Feedback, PullRequestRef } from '@tidemill/contract';
+import type { Forge, PullComment, PullRequest } from '../../ports.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
+
+const MOST_TEXT = 8_000;
+const MOST_COMMENTS = 50;
+/** Praise asks for no work. */
+const PRAISE = /^(lgtm|looks good( to me)?|thanks?( you)?|ship it|nice( work)?|👍|🎉|:\+1:|:tada:)[.!\s]*$/i;
+
+/** Passes what people with push access said since the last time to the agent. Returns true if the task went back to it. */
+export async function passOn(leased: LeasedTask, pull: PullRequest, forge: Forge): Promise<boolean> {
+  const seen = leased.task.pull?.number === pull.number ? leased.task.pull.seen : { comment: 0, line: 0, review: 0 };
+  const all = await forge.comments(pull.number);
+  const fresh = all.filter(
+    ({ id, kind, isTrusted, isApproval, text }) =>
+      id > seen[kind] && isTrusted && !isApproval && text.trim() !== '' && !PRAISE.test(text.trim()),
+  );
+  if (fresh.length === 0) return false;
+  await leased.must({ type: 'merge.note_pull', number: pull.number, url: pull.url });
+  const authors = [...new Set(fresh.map(({ author }) => author))];
+  await leased.must({ type: 'merge.pass_on', seen: newest(all, seen), authors, feedback: feedbackOf(fresh, pull) });
+  return true;
+}
+
+function newest(all: PullComment[], before: PullRequestRef['seen']): PullRequestRef['seen'] {
+  const seen = { ...before };
+  for (const { kind, id } of all) seen[kind] = Math.max(seen[kind], id);
+  return seen;
+}
+
+/** Each comment by itself, so that the agent can address each. */
+function feedbackOf(comments: PullComment[], { number }: PullRequest): Feedback[] {
+  return comments.slice(0, MOST_COMMENTS).map(({ author, place, text }) => ({
+    kind: 'person' as const,
+    text: `${author} on pull request #${number}${place ? `, ${place}` : ''}:\n${text.slice(0, MOST_TEXT)}`,
+    files: place ? [place.replace(/:\d+$/, '')] : [],
+  }));
+}

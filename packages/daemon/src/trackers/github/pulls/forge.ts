@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock, Forge, PullComment, PullMerge, PullRequest } from '../../../ports.ts';
+import type { GithubClient } from '../client/client.ts';
+import { isGithubError } from '../client/github-error.ts';
+import { publish, readChecks } from './checks.ts';
+import { IssueComment, LineComment, Permission, Pull, Review } from './schemas.ts';
+
+/** How long it is remembered whether somebody may push. */
+const PERMISSION_MS = 10 * 60_000;
+const MAY_PUSH = new Set(['admin', 'maintain', 'write']);
+
+const OBSTACLES: Record<string, string> = {
+  dirty: 'it conflicts with its target',
+  blocked: 'a required review or check is missing',
+  behind: 'its branch is behind its target',
+  draft: 'it is a draft',
+};
+
+/** Pull requests, checks and merging on GitHub. It keeps nothing: GitHub is asked each time. */
+export class GithubForge implements Forge {
+  readonly #client: GithubClient;
+  readonly #clock: Clock;
+  readonly #permissions = new Map<string, { mayPush: boolean; at: number }>();
+
+  constructor(client: GithubClient, clock: Clock) {
+    this.#client = client;
+    this.#clock = clock;
+  }
+
+  async repository(): Promise<string> {
+    const { owner, name } = await this.#client.place();
+    return `${owner}/${name}`;
+  }
+
+  async pullOf(branch: string): Promise<PullRequest | null> {
+    const { owner } = await this.#client.place();
+    const { items } = await this.#client.list('/pulls', Pull, { head: `${owner}:${branch}`, state: 'all' });
+    const own = items.filter(({ head }) => head.ref === branch);
+    const newest = own.sort((a, b) => b.number - a.number);
+    const found = newest.find(({ state }) => state === 'open') ?? newest[0];
+    return found ? pullRequest(found) : null;
+  }
+
+  async pull(number: number): Promise<PullRequest> {
+    return pullRequest(await this.#client.get(`/pulls/${number}`, Pull));
+  }
+
+  async open(about: { branch: string; target: string; title: string; body: string }): Promise<PullRequest> {
+    const { branch, target, title, body } = about;
+    const there = await this.pullOf(branch);
+    if (there?.state === 'open') return there;
+    try {
+      return pullRequest(await this.#client.send('POST', '/pulls', { head: branch, base: target, title, body }, Pull));
+    } catch (error) {
+      if (!isGithubError(error, 'unprocessable')) throw error;
+      // Another request, perhaps of this process before a crash, was faster.
+      const made = await this.pullOf(branch);
+      if (made?.state === 'open') return made;
+      throw error;
+    }
+  }
+
+  async edit(number: number, change: { title?: string; body?: string; state?: 'open' }): Promise<void> {
+    await this.#client.send('PATCH', `/pulls/${number}`, change, z.unknown());
+  }
+
+  async comments(number: number): Promise<PullComment[]> {
+    const { items: comments } = await this.#client.list(`/issues/${number}/comments`, IssueComment);
+    const { items: lines } = await this.#client.list(`/pulls/${number}/comments`, LineComment);
+    const { items: reviews } = await this.#client.list(`/pulls/${number}/reviews`, Review);
+    const plain = { isApproval: false, place: null };
+    const all: (Omit<PullComment, 'isTrusted'> & { author: string })[] = [
+      ...comments.map(({ id, user, body }) => ({
+        ...plain,
+        id,
+        kind: 'comment' as const,
+        author: user?.login ?? '',
+        text: body ?? '',
+      })),
+      ...lines.map(({ id, user, body, path, line, original_line }) => ({
+        ...plain,
+        id,
+        kind: 'line' as const,
+        author: user?.login ?? '',
+        text: body ?? '',
+        place: `${path}${(line ?? original_line) ? `:${line ?? original_line}` : ''}`,
+      })),
+      ...reviews
+        .filter(({ state }) => state !== 'PENDING' && state !== 'DISMISSED')
+        .map(({ id, user, body, state }) => ({
+          ...plain,
+          id,
+          kind: 'review' as const,
+          author: user?.login ?? '',
+          // A request for changes without words still asks for work.
+          text: body || (state === 'CHANGES_REQUESTED' ? 'Changes are requested.' : ''),
+          isApproval: state === 'APPROVED',
+        })),
+    ];
+    const judged: PullComment[] = [];
+    for (const one of all) judged.push({ ...one, isTrusted: await this.#mayPush(one.author) });
+    return judged;
+  }
+
+  checks(commit: string, target: string) {
+    return readChecks(this.#client, commit, target);
+  }
+
+  report(...about: Parameters<Forge['report']>): Promise<void> {
+    return publish(this.#client, ...about);
+  }
+
+  async merge(
+    pull: PullRequest,
+    { commit, method, by, title, message }: Parameters<Forge['merge']>[1],
+  ): Promise<PullMerge> {
+    if (by !== 'us') {
+      const queued = await this.#queue(pull, method, by);
+      if (queued) return queued;
+    }
+    try {
+      const body = { sha: commit, merge_method: method, commit_title: title, commit_message: message };
+      const { sha } = await this.#client.send(
+        'PUT',
+        `/pulls/${pull.number}/merge`,
+        body,
+        z.object({ sha: z.string() }),
+      );
+      return { kind: 'merged', commit: sha };
+    } catch (error) {
+      if (!isGithubError(error, 'refused', 'conflict', 'unprocessable')) throw error;
+      // The answer to an earlier request may have been lost.
+      const now = await this.pull(pull.number);
+      if (now.state === 'merged') return { kind: 'merged', commit: now.mergeCommit ?? now.head };
+      return { kind: now.head === commit ? 'refused' : 'moved', why: now.obstacle ?? error.message };
+    }
+  }
+
+  async glance(number: number, target: string): Promise<string> {
+    const pull = await this.#client.get(`/pulls/${number}`, Pull);
+    const [comments, checks] = await Promise.all([this.comments(number), this.checks(pull.head.sha, target)]);
+    return createHash('sha256')
+      .update(JSON.stringify([pull, comments, checks]))
+      .digest('hex');
+  }
+
+  /** Null: GitHub has nothing to wait for, so it is merged at once. */
+  async #queue({ number }: PullRequest, method: string, by: 'forge' | 'queue'): Promise<PullMerge | null> {
+    const { node_id: id } = await this.#client.get(`/pulls/${number}`, Pull);
+    const query =
+      by === 'queue'
+        ? 'mutation($id: ID!) { enqueuePullRequest(input: { pullRequestId: $id }) { mergeQueueEntry { id } } }'
+        : 'mutation($id: ID!, $method: PullRequestMergeMethod!) { enablePullRequestAutoMerge(input: { pullRequestId: $id, mergeMethod: $method }) { pullRequest { id } } }';
+    try {
+      await this.#client.graphql(query, by === 'queue' ? { id } : { id, method: method.toUpperCase() }, z.unknown());
+      return { kind: 'queued' };
+    } catch (error) {
+      if (!isGithubError(error, 'unprocessable')) throw error;
+      if (/clean status/i.test(error.message)) return null;
+      if (/already (in|queued|enabled)/i.test(error.message)) return { kind: 'queued' };
+      return { kind: 'refused', why: error.message };
+    }
+  }
+
+  /** Who was asked recently is not asked about again. */
+  async #mayPush(login: string): Promise<boolean> {
+    if (login === '') return false;
+    const now = this.#clock.now();
+    const known = this.#permissions.get(login);
+    if (known && now - known.at < PERMISSION_MS) return known.mayPush;
+    const mayPush = await this.#askPermission(login);
+    this.#permissions.set(login, { mayPush, at: now });
+    return mayPush;
+  }
+
+  async #askPermission(login: string): Promise<boolean> {
+    try {
+      const path = `/collaborators/${encodeURIComponent(login)}/permission`;
+      return MAY_PUSH.has((await this.#client.get(path, Permission)).permission);
+    } catch (error) {
+      // GitHub knows nobody of this name: a deleted account, or an App.
+      if (isGithubError(error, 'not_found')) return false;
+      throw error;
+    }
+  }
+}
+
+function pullRequest(pull: Pull): PullRequest {
+  const { number, html_url, state, head, merged_at, closed_at, merge_commit_sha, title, body, mergeable_state } = pull;
+  return {
+    number,
+    url: html_url,
+    state: merged_at ? 'merged' : state,
+    branch: head.ref,
+    head: head.sha,
+    closedAt: closed_at ?? null,
+    mergeCommit: merged_at ? merge_commit_sha : null,
+    title,
+    body: body ?? '',
+    obstacle: OBSTACLES[mergeable_state ?? ''] ?? null,
+  };
+}
