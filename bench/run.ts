@@ -33,6 +33,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   lessons: () => import('./lessons.ts'),
   replay: () => import('./replay.ts'),
   mcp: () => import('./mcp.ts'),
+  vscode: () => import('./vscode.ts'),
   vendors: () => import('./vendors.ts'),
   loop: () => import('./loop.ts'),
   simulator: () => import('./simulator.ts'),

@@ -1,24 +1,35 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 import { LIGHTER_IMPORTS } from './program-bundle.ts';
 
 const root = join(import.meta.dirname, '..');
 const extension = join(root, 'packages', 'vscode');
 
 /** A larger one takes noticeably longer to install and to load. */
-const BUNDLE_LIMIT = 400_000;
+export const BUNDLE_LIMIT = 400_000;
+
+/** Loaded when something is shown. The first part finds it beside itself. */
+const LATER_PART: Plugin = {
+  name: 'later-part',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/contract-part\.ts$/ }, ({ kind }) =>
+      kind === 'entry-point' ? undefined : { path: './contract-part.cjs', external: true },
+    );
+  },
+};
 
 /** The extension as it is packed: a folder with its manifest, bundle, webview and documents. Returns the bundle's size. */
-async function bundleExtension(folder: string): Promise<{ bytes: number; version: string }> {
+export async function bundleExtension(folder: string): Promise<{ bytes: number; version: string }> {
   rmSync(folder, { recursive: true, force: true });
   const dist = join(folder, 'dist');
   const shared = { bundle: true, minify: true, sourcemap: false, logLevel: 'warning' } as const;
-  await Promise.all([
+  const [{ metafile }] = await Promise.all([
     build({
       ...shared,
-      entryPoints: [{ in: join(extension, 'src', 'extension.ts'), out: 'extension' }],
+      metafile: true,
+      entryPoints: ['extension', 'contract-part'].map((out) => ({ in: join(extension, 'src', `${out}.ts`), out })),
       outdir: dist,
       outExtension: { '.js': '.cjs' },
       format: 'cjs',
@@ -26,7 +37,7 @@ async function bundleExtension(folder: string): Promise<{ bytes: number; version
       // The oldest editor that the manifest allows.
       target: 'node22',
       external: ['vscode'],
-      plugins: [LIGHTER_IMPORTS],
+      plugins: [LATER_PART, LIGHTER_IMPORTS],
     }),
     build({
       ...shared,
@@ -50,7 +61,19 @@ async function bundleExtension(folder: string): Promise<{ bytes: number; version
   };
   const packed = { ...manifest, files: ['dist', 'media'] };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
-  return { bytes: statSync(join(dist, 'extension.cjs')).size, version: manifest.version };
+  const [first, later] = ['extension.cjs', 'contract-part.cjs'].map((name) => statSync(join(dist, name)).size);
+  refuseEagerContract(metafile.outputs);
+  return { bytes: first! + later!, version: manifest.version };
+}
+
+/** Activation would take several times as long. */
+function refuseEagerContract(outputs: Metafile['outputs']): void {
+  const [, first] = Object.entries(outputs).find(([path]) => path.endsWith('/extension.cjs'))!;
+  const wrong = Object.keys(first.inputs).find((path) => path.includes('packages/contract/src/'));
+  if (wrong)
+    throw new Error(
+      `the first part of the extension loads ${wrong}: import it in packages/vscode/src/contract-part.ts`,
+    );
 }
 
 /** Bundles the extension into `folder` and packs it as a .vsix in another one. */

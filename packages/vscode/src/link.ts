@@ -126,11 +126,7 @@ export class Link implements vscode.Disposable {
     this.#root = root;
     void vscode.commands.executeCommand('setContext', 'tidemill.hasChoice', found.length > 1);
     if (root) {
-      // Loaded here: the contract's schemas take longer to load than the rest of the extension.
-      const [{ Follower }, { dataFolderOf }] = await Promise.all([
-        import('./connection/follower.ts'),
-        import('./connection/find-daemon.ts'),
-      ]);
+      const { Follower, dataFolderOf } = await import('./contract-part.ts');
       const setting = vscode.workspace.getConfiguration('tidemill').get<string>('dataFolder', '');
       this.#follower = new Follower({
         dataFolder: dataFolderOf(setting, process.env),

@@ -35,7 +35,7 @@ export function registerEvidence(context: vscode.ExtensionContext, link: Link): 
 async function read(link: Link, uri: vscode.Uri): Promise<string> {
   const [project = '', task = ''] = uri.query.split('&');
   try {
-    const [{ evidenceText }, { api }] = await Promise.all([import('./evidence-text.ts'), link.ready()]);
+    const [{ evidenceText }, { api }] = await Promise.all([import('../contract-part.ts'), link.ready()]);
     const detail = await api.task({ project, task });
     const newest = detail.evidence.slice(-MOST_OUTPUTS);
     const outputs = await Promise.all(

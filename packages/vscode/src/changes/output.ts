@@ -61,7 +61,7 @@ export class OutputDocuments implements vscode.TextDocumentContentProvider, vsco
     const { signal } = shown.following;
     try {
       // Loaded here: the contract takes longer to load than the rest of the extension.
-      const [{ plainText }, { api }] = await Promise.all([import('@tidemill/contract'), this.#link.ready()]);
+      const [{ plainText }, { api }] = await Promise.all([import('../contract-part.ts'), this.#link.ready()]);
       for await (const chunk of api.runLog({ run: uri.query, follow: true }, signal)) {
         this.#add(uri, shown, plainText(chunk.text));
       }

@@ -30,7 +30,7 @@ export async function markResolved(link: Link, files: MergeFiles, number: number
 }
 
 async function mayDrop({ number, losses, target }: ConflictDetail): Promise<boolean> {
-  const { lossText } = await import('@tidemill/contract');
+  const { lossText } = await import('../contract-part.ts');
   const yes = 'Settle Without Them';
   const detail =
     `Your resolution does not have everything that ${target} changed. If you go on, this is removed from ${target} when ` +

@@ -41,7 +41,7 @@ export class EditorSettings {
   }
 
   async #load(): Promise<void> {
-    const { KNOWN } = await import('./known.ts');
+    const { KNOWN } = await import('../contract-part.ts');
     const configuration = vscode.workspace.getConfiguration('tidemill');
     const given = Object.fromEntries(WANTED.map((name) => [name, configuration.get<unknown>(name)])) as Parameters<
       typeof checkSettings
@@ -67,7 +67,7 @@ export class EditorSettings {
     const { seen } = this.#link;
     if (seen.state !== 'ready' || !seen.project || !vscode.workspace.isTrusted) return;
     if (Object.values(this.#now).every((value) => value === null)) return;
-    const { KNOWN } = await import('./known.ts');
+    const { KNOWN } = await import('../contract-part.ts');
     const account = await act(this.#link, ({ api }) => api.budget({}));
     const all = account?.find(({ projectId }) => projectId === 'all');
     if (!all) return;

@@ -38,7 +38,7 @@ export class TaskTree implements vscode.TreeDataProvider<TaskNode> {
     if (node) return node.group.tasks.map((task) => ({ kind: 'task', task }));
     const { state, project, tasks, status } = this.#link.seen;
     if (state !== 'ready' || !project) return [];
-    const { groupsOf } = await import('./groups.ts');
+    const { groupsOf } = await import('../contract-part.ts');
     return groupsOf(project, tasks, status?.tasks ?? {}).map((group) => ({ kind: 'group', group }));
   }
 
@@ -63,7 +63,7 @@ function groupItem({ stage, label, count, tasks }: TaskGroup): vscode.TreeItem {
 }
 
 async function taskItem(task: TaskSummary): Promise<vscode.TreeItem> {
-  const { noteOf, menuOf } = await import('./groups.ts');
+  const { noteOf, menuOf } = await import('../contract-part.ts');
   const item = new vscode.TreeItem(`#${task.number} ${task.title}`);
   const note = noteOf(task);
   item.id = `task/${task.number}`;
