@@ -11,6 +11,7 @@ const FleetPage = lazy(() => import('./features/fleet/fleet-page.tsx'));
 const ConflictsPage = lazy(() => import('./features/conflict/conflicts-page.tsx'));
 const LoopPage = lazy(() => import('./features/loop/loop-page.tsx'));
 const MemoryPage = lazy(() => import('./features/memory/memory-page.tsx'));
+const DeliveryPage = lazy(() => import('./features/delivery/delivery-page.tsx'));
 const CostsPage = lazy(() => import('./features/costs/costs-page.tsx'));
 const FeedbackPage = lazy(() => import('./features/feedback/feedback-page.tsx'));
 const SpecsPage = lazy(() => import('./features/spec/specs-page.tsx'));
@@ -71,6 +72,17 @@ export const PAGES: readonly Page[] = [
       path: '/conflicts',
       name: (number) => `Conflict of #${number}`,
       show: (number) => <ConflictsPage number={number} />,
+    },
+  },
+  {
+    path: '/delivery',
+    name: 'Delivery',
+    key: 'v',
+    show: () => <DeliveryPage number={null} />,
+    ofOne: {
+      path: '/delivery',
+      name: (number) => `Delivery D${number}`,
+      show: (number) => <DeliveryPage number={number} />,
     },
   },
   { path: '/loop', name: 'Loop', key: 'l', show: () => <LoopPage /> },
