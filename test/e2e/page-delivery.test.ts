@@ -68,6 +68,8 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor();
     await page.getByText('Output').click();
     await page.locator('pre', { hasText: 'delivering' }).waitFor();
+    await bed.visit('/tasks/1');
+    await page.getByRole('list', { name: 'Deliveries' }).getByRole('link', { name: 'production D2' }).waitFor();
   });
 
   test('the inbox asks too, and a rollback names what it takes away', async () => {

@@ -84,7 +84,7 @@ export function moveDelivery(slice: Slice, command: CommandOf<'delivery.move'>, 
   if (to === 'rollback_failed') {
     const now = environmentAfter(delivery, 'unknown', delivery.previous);
     const ref = deliveryRef(delivery.number);
-    const text = `${ref} to ${delivery.environment} failed, and its rollback failed too: ${why}\n${help}`;
+    const text = `${ref} to ${delivery.environment} failed, and its rollback failed too: ${why}. Its question says which commands to run by hand.`;
     return accept(
       moved(delivery, to, { owner: null, why, now }),
       alertAbout(delivery, 'rollback_failed', 'error', text),

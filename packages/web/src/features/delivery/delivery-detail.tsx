@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import type { DeliveryStep, DeliveryView } from '@tidemill/contract';
 import { api, isCode, withTimeout } from '../../api.ts';
-import { plainLine } from '../../plain.ts';
+import { plain, plainLine } from '../../plain.ts';
 import { Failed } from '../../shell/failed.tsx';
 import { Empty, PageHead } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
@@ -161,7 +161,7 @@ function Output({ delivery: { id, steps } }: { delivery: DeliveryView }) {
       <Failed error={error} />
       {data?.isCut && <p className="dim">The beginning is left out.</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
-      <pre tabIndex={0}>{data?.text || 'No output yet'}</pre>
+      <pre tabIndex={0}>{plain(data?.text ?? '') || 'No output yet'}</pre>
     </details>
   );
 }

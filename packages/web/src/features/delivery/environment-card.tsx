@@ -29,7 +29,7 @@ export function EnvironmentCard({ environment }: { environment: EnvironmentView 
         <h3>{name}</h3>
         <State state={state} />
       </header>
-      <Live live={live} />
+      <Live live={live} state={state} />
       {isGone ? (
         <p className="dim">No longer in the settings.</p>
       ) : (
@@ -45,10 +45,11 @@ export function EnvironmentCard({ environment }: { environment: EnvironmentView 
   );
 }
 
-function Live({ live }: Pick<EnvironmentView, 'live'>) {
+function Live({ live, state }: Pick<EnvironmentView, 'live' | 'state'>) {
   if (!live) return null;
   return (
     <p>
+      {state === 'unknown' && 'last healthy: '}
       <code>{short(live.commit)}</code> <Since at={live.since} />,{' '}
       <PageLink to={`/delivery/${live.number}`}>D{live.number}</PageLink>
     </p>
@@ -69,7 +70,7 @@ function OnItsWay({ delivery }: { delivery: DeliveryView }) {
       <p className="row">
         <PageLink to={`/delivery/${number}`}>{ref}</PageLink> <Status status={status} /> <code>{short(commit)}</code>
       </p>
-      {why && status !== 'waiting' && <p dir="auto">{plainLine(why)}</p>}
+      {why && isRunning && <p dir="auto">{plainLine(why)}</p>}
       <Approval delivery={delivery} />
       <OpenQuestion delivery={delivery} />
       {endedAt === null && <Tasks tasks={tasks} count={taskCount} />}
@@ -120,8 +121,8 @@ function Deeds({ environment: { name, live, next, current, waiting, state } }: {
           Roll back
         </Action>
       )}
-      {!next && !current && !waiting && live && <span className="dim">Has everything that it can get.</span>}
-      {next && <span className="dim">{plural(next.taskCount, 'task')} ready</span>}
+      {!next && !current && !waiting && live && <span className="dim">Up to date</span>}
+      {next && !current && !waiting && <span className="dim">{plural(next.taskCount, 'task')} ready</span>}
     </p>
   );
 }

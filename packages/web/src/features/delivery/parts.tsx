@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import type { DeliveredTask, DeliveryView } from '@tidemill/contract';
 import { api, withTimeout } from '../../api.ts';
-import { plainLine } from '../../plain.ts';
+import { plain, plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
-import { Markdown } from '../../shell/markdown.tsx';
 import { TaskLink } from '../../shell/page-link.tsx';
 import { useProject } from '../../shell/project.tsx';
 import { plural } from '../../words.ts';
@@ -66,7 +65,8 @@ export function OpenQuestion({ delivery }: { delivery: DeliveryView }) {
   return (
     <section className="open-question" aria-label={`Question ${question.ref}`}>
       <Asked text={question.text} />
-      {question.context && <Markdown text={`\`\`\`\n${question.context.replaceAll('```', '')}\n\`\`\``} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+      {question.context && <pre tabIndex={0}>{plain(question.context)}</pre>}
       <Answer question={question} />
     </section>
   );

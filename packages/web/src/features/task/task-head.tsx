@@ -10,6 +10,7 @@ import { elapsed, useNow } from '../../time.ts';
 import { money, PRIORITY, plural, stageText } from '../../words.ts';
 import { Progress } from '../worker/progress.tsx';
 import type { Opened } from './action-dialog.tsx';
+import { Delivered } from './delivered.tsx';
 import { LandedProof } from './landed-proof.tsx';
 import { canRetry, isOver, lookOf, standingOf, type TaskStanding } from './standing.ts';
 
@@ -62,6 +63,7 @@ export function TaskHead({ detail, open, answer, show }: TaskHeadProps) {
         </section>
       )}
       {task.landedCommit && <LandedProof detail={detail} commit={task.landedCommit} />}
+      {task.landedCommit && <Delivered number={task.number} />}
       <Actions detail={detail} offered={standing?.act ?? null} open={open} isOff={isOff} />
     </header>
   );
