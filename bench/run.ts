@@ -36,6 +36,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   vscode: () => import('./vscode.ts'),
   vendors: () => import('./vendors.ts'),
   loop: () => import('./loop.ts'),
+  tracker: () => import('./tracker.ts'),
   simulator: () => import('./simulator.ts'),
 };
 

@@ -47,7 +47,7 @@ export const fileNames: Rule = (tree) =>
 
 const MARKDOWN = [
   /^(README|AGENTS|CONTRIBUTING|CHANGELOG)\.md$/,
-  /^docs\/(adding-a-noun|agents|api|architecture|commands|delivery|feedback|glossary|guards|ideas|loop|mcp|memory|page|pipelines|replay|requirements|sandbox|sessions|settings|specs|tracker|vscode)\.md$/,
+  /^docs\/(adding-a-noun|agents|api|architecture|commands|delivery|feedback|github|glossary|guards|ideas|loop|mcp|memory|page|pipelines|replay|requirements|sandbox|sessions|settings|specs|tracker|vscode)\.md$/,
   /^docs\/decisions\/\d{3}-[a-z0-9-]+\.md$/,
   /^prompts\/.+\.md$/,
   /(^|\/)(fixtures?|sample)\/.+\.md$/,

@@ -1,16 +1,7 @@
 import { z } from 'zod';
+import { Duration } from './duration.ts';
 
-/** `30s`, `2m`, or seconds. Written out here because the config itself imports this file. */
-const Poll = z
-  .union([z.number().positive(), z.string().regex(/^\d+(\.\d+)?(s|m|h)$/)], {
-    error: 'is a time such as 20s or 2m',
-  })
-  .transform((value) => {
-    if (typeof value === 'number') return value * 1000;
-    const factor = { s: 1000, m: 60_000, h: 3_600_000 }[value.at(-1) as 's' | 'm' | 'h'];
-    return Number.parseFloat(value) * factor;
-  })
-  .refine((ms) => ms >= 5_000 && ms <= 86_400_000, 'is between 5s and 24h');
+const Poll = Duration.refine((ms) => ms >= 1_000 && ms <= 86_400_000, 'is between 1s and 24h');
 
 /** Whose items start work without a person: those of people with push access, these people's too, or everyone's. */
 export const TrackerTrust = z.union([z.enum(['push', 'anyone']), z.array(z.string().min(1))], {

@@ -25,7 +25,7 @@ export const SeenItem = z.object({
   state: z.enum(['open', 'closed']),
   /** A person closed it as something that will not be done. */
   isRejected: z.boolean().default(false),
-  /** Of title, body, kind, priority and dependencies. */
+  /** Of title, body, kind and priority. */
   hash: z.string(),
   /** As the tracker writes it. */
   updatedAt: z.string(),

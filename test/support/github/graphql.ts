@@ -9,7 +9,10 @@ let githubSchema: Promise<GraphQLSchema> | null = null;
 /** GitHub's own schema, so that a query that GitHub would refuse is refused here too. Large: loaded when first needed. */
 function loadSchema(): Promise<GraphQLSchema> {
   githubSchema ??= import('@octokit/graphql-schema').then(({ schema }) =>
-    buildSchema(schema.idl, { assumeValid: true }),
+    // Issue dependencies are newer than the published schema.
+    buildSchema(`${schema.idl}\nextend type Issue { blockedBy(first: Int, after: String): IssueConnection! }`, {
+      assumeValid: true,
+    }),
   );
   return githubSchema;
 }
@@ -98,6 +101,7 @@ export class Graphql {
           : missing(`Could not resolve to a Repository with the name '${name}/${repo}'.`),
       user: owner,
       organization: owner,
+      repositoryOwner: owner,
       node: ({ id }: { id: string }) => this.#node(id),
       nodes: ({ ids }: { ids: string[] }) => Promise.all(ids.map((id) => this.#node(id))),
       addProjectV2ItemById: ({ input }: { input: { projectId: string; contentId: string } }) => this.#addItem(input),
@@ -171,6 +175,7 @@ export class Graphql {
       title: project.title,
       closed: false,
       public: false,
+      updatedAt: project.updatedAt,
       url: `https://github.example/projects/${number}`,
       fields: (page: Page) =>
         connection(
@@ -266,6 +271,7 @@ export class Graphql {
       updatedAt: row.updated_at,
       closedAt: row.closed_at,
       locked: row.locked,
+      authorAssociation: row.author_association,
       author: row.user ? { __typename: 'User', login: row.user.login } : null,
       repository: () => this.#repo(),
       labels: (page: Page) => connection(labels, page),

@@ -20,6 +20,7 @@ export class Project {
   readonly number: number;
   readonly title: string;
   #nextItem = 1;
+  #changes = 0;
 
   constructor(number: number, title: string, fields: Record<string, string[]>) {
     this.number = number;
@@ -32,10 +33,16 @@ export class Project {
     }));
   }
 
+  /** Grows with each change of a card. */
+  get updatedAt(): string {
+    return new Date(1_700_000_000_000 + this.#changes * 1000).toISOString();
+  }
+
   /** The item of an issue; adding it again returns the same one, as GitHub does. */
   add(issue: number): Item {
     const found = this.items.find((item) => item.issue === issue);
     if (found) return found;
+    this.#changes += 1;
     const item = { id: `PVTI_${this.number}_${this.#nextItem++}`, issue, values: new Map(), isArchived: false };
     this.items.push(item);
     return item;
@@ -47,6 +54,7 @@ export class Project {
     if (!item) return `Could not resolve to a node with the global id of '${itemId}'`;
     const field = this.fields.find(({ id }) => id === fieldId);
     if (!field) return `Could not resolve to a node with the global id of '${fieldId}'`;
+    this.#changes += 1;
     if (optionId === null) item.values.delete(fieldId);
     else if (field.options.some(({ id }) => id === optionId)) item.values.set(fieldId, optionId);
     else return `The single select option Id does not belong to the field`;
@@ -63,6 +71,7 @@ export class Project {
   /** A person moves the card. */
   move(issue: number, fieldName: string, optionName: string): void {
     const field = this.fields.find(({ name }) => name === fieldName)!;
+    this.#changes += 1;
     this.add(issue).values.set(field.id, field.options.find(({ name }) => name === optionName)!.id);
   }
 }

@@ -103,6 +103,6 @@ function withoutComments(text: string): string {
   return kept.join('\n');
 }
 
-/** What decides whether an item has changed for its task. */
-export const contentText = ({ title, body, kind, priority, blockedBy }: ItemContent): string =>
-  JSON.stringify([title, body, kind, priority, blockedBy.map(({ key }) => key).sort()]);
+/** What decides whether the text of an item has changed for its task. */
+export const contentText = ({ title, body, kind, priority }: ItemContent): string =>
+  JSON.stringify([title, body, kind, priority]);

@@ -13,7 +13,8 @@ function find(slice: Slice, { projectId, itemId }: { projectId: string; itemId: 
 }
 
 /** A tracker notes every comment as a change: only what counts for a task is compared. */
-const facts = ({ hash, state, isRejected }: SeenItem) => `${hash} ${state} ${isRejected}`;
+const facts = ({ hash, state, isRejected, blockedBy }: SeenItem) =>
+  JSON.stringify([hash, state, isRejected, blockedBy]);
 
 export function seeItem(slice: Slice, command: CommandOf<'trackerItem.see'>): Decision {
   const { itemId, key, url, author, isTrusted, seen } = command;

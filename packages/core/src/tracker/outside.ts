@@ -49,6 +49,7 @@ function statusOf(task: Task): OutsideStatus | null {
 function commentOf(task: Task): string {
   const parts = [
     `**Tidemill**, task #${task.number}: ${stateText(task)}`,
+    pullText(task),
     criteriaText(task),
     feedbackText(task),
     escalationText(task),
@@ -72,6 +73,8 @@ function stateText(task: Task): string {
   const by = lease === null ? '' : `, worked on by ${lease.workerId.split('/').at(-1)}`;
   return `${stage.replaceAll('_', ' ')}${by}.${waiting === null ? '' : ` ${quiet(waiting)}`}`;
 }
+
+const pullText = ({ pull }: Task) => (pull === null ? '' : `Pull request: ${pull.url}`);
 
 function criteriaText({ criteria }: Task): string {
   if (criteria.length === 0) return '';

@@ -39,7 +39,8 @@ function openGithub({ root, config, env, clock }: GithubSurroundings): GithubCli
   });
 }
 
-const usesGithub = ({ github, landing }: Config) => github !== undefined || landing === 'pull_request';
+const usesGithub = ({ github, landing, tracker }: Config) =>
+  github !== undefined || landing === 'pull_request' || tracker?.type === 'github';
 
 const Repository = z.object({
   full_name: z.string(),

@@ -203,7 +203,7 @@ async function changingParts(
     project,
     pullRequests,
     batch: config.batch,
-    tracker: tracker.followed(config, { project, dataDir }),
+    tracker: await tracker.followed(config, { project, dataDir, clock, github: github(config) }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),
     agentFor: createAgentFor(config.agents, host),
     catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),

@@ -203,39 +203,6 @@ describe('what people do on the tracker', () => {
   });
 });
 
-describe('what goes back', () => {
-  test('one comment that is edited, labels and a status for each stage; then it is closed', async () => {
-    const board = new SimTracker();
-    const item = board.add('Add');
-    const made = await begin(board);
-    made.isWorking = true;
-    await made.bed.start();
-    await made.settle(600_000);
-    expect(item.comments).toHaveLength(1);
-    expect(item.comments[0]).toMatchObject({ isActive: false });
-    expect(item.comments[0]!.text).toContain('done, landed as');
-    expect(board.writes.filter((write) => write.startsWith('comment'))).toHaveLength(1);
-    expect(board.writes.at(-1)).toBe('close 1');
-  });
-
-  test('an item that the tracker refuses stops no other; a person is told once', async () => {
-    const board = new SimTracker();
-    board.add('One');
-    board.add('Two');
-    for (let n = 0; n < 20; n += 1) board.troubles.push({ trouble: 'refused', on: 'label sim:board#1' });
-    const made = await started(board);
-    await made.settle();
-    const items = await made.items();
-    expect(items.filter(({ error }) => error !== null)).toHaveLength(1);
-    expect(await ofTracker(made)).toEqual(['warning tracker_item sim:board#1']);
-    expect(board.all[1]!.labels).toContain('tidemill:in-progress');
-    board.troubles.length = 0;
-    await made.settle(700_000);
-    expect(board.all[0]!.labels).toContain('tidemill:in-progress');
-    expect(await ofTracker(made)).toEqual([]);
-  });
-});
-
 describe('trouble', () => {
   test.each(['offline', 'rate_limited', 'access'] as const)(
     '%s: a tracker that is in trouble is told once, and closes by itself',
@@ -283,33 +250,5 @@ describe('trouble', () => {
       expect([on, await made.tasks()]).toMatchObject([on, [{ stage: 'done' }]]);
       expect([on, item.comments.length, item.state, item.labels]).toEqual([on, 1, 'closed', ['agent']]);
     }
-  });
-});
-
-describe('two Tidemills', () => {
-  test('an item that another one works on is left alone, by its label and by its comment', async () => {
-    const board = new SimTracker();
-    const item = board.add('Add');
-    const first = await started(board);
-    await first.settle();
-    expect(item.labels).toContain('tidemill:in-progress');
-    const second = await started(board, {}, { host: 'other' });
-    expect(await second.tasks()).toEqual([]);
-    expect((await second.items())[0]).toMatchObject({
-      status: 'left',
-      why: expect.stringContaining('another Tidemill'),
-    });
-  });
-
-  test('when both saw it at the same time, the second gives up', async () => {
-    const board = new SimTracker();
-    const item = board.add('Add');
-    const [first, second] = [await begin(board), await begin(board, {}, { host: 'other' })];
-    await first.bed.start();
-    await second.bed.start();
-    await Promise.all([first.settle(), second.settle()]);
-    const stages = [await first.tasks(), await second.tasks()].map(([task]) => task?.stage);
-    expect(stages.filter((stage) => stage === 'cancelled' || stage === undefined)).toHaveLength(1);
-    expect(item.comments).toHaveLength(1);
   });
 });

@@ -3,8 +3,8 @@ import type { EngineDeps } from '../deps.ts';
 import { hasEnded } from './take-item.ts';
 
 /**
- * A person who closes an item does not want its task any more. An item that is closed as completed while its task lands
- * was closed by the landing itself, such as by a merged pull request.
+ * A person who closes an item does not want its task any more. An item that is closed as completed while its task lands,
+ * or while its pull request is open, may have been closed by the landing itself: that cancels nothing.
  */
 export async function closedByPerson(deps: EngineDeps, item: TrackerItem, task: Task): Promise<boolean> {
   if (item.seen?.state !== 'closed' || hasEnded(task)) return false;

@@ -73,6 +73,13 @@ export class GithubConnection {
       });
       this.allowance.count();
       this.allowance.follow(answer.headers);
+      // The library takes a redirect that it must not follow for a success.
+      if (answer.status >= 300)
+        throw errorOf(
+          { status: answer.status, message: 'it has moved', headers: answer.headers },
+          what,
+          this.#clock.now(),
+        );
       // Of an answer that ends in the middle the library returns the text as far as it came.
       if (typeof answer.data === 'string' && /json/.test(answer.headers['content-type'] ?? ''))
         throw new GithubError('bad_answer', `GitHub's answer to ${what} was incomplete`, {

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import type { GithubClient, GithubQuery } from '../client/client.ts';
+import { isPull, RestIssue } from './raw-issue.ts';
+
+const PER_PAGE = 100;
+const Rows = z.array(RestIssue);
+
+/**
+ * All issues of a list, in the order of their last change. The next page begins at the last change that was read, and not
+ * at a place in the list: an issue that changes while the pages are read comes again at the end, and none is missed.
+ */
+export async function listByChange(
+  client: GithubClient,
+  query: GithubQuery,
+  from: string | null,
+): Promise<RestIssue[]> {
+  const found = new Map<number, RestIssue>();
+  let since = from;
+  let page = 1;
+  for (;;) {
+    const rows = await client.get('/issues', Rows, {
+      ...query,
+      ...{ sort: 'updated', direction: 'asc', per_page: PER_PAGE },
+      ...(since === null ? {} : { since }),
+      ...(page === 1 ? {} : { page }),
+    });
+    for (const row of rows) {
+      // The newest state is the last one.
+      found.delete(row.id);
+      found.set(row.id, row);
+    }
+    const last = rows.at(-1)?.updated_at;
+    if (rows.length < PER_PAGE || last === undefined) return [...found.values()].filter((row) => !isPull(row));
+    // More than a page changed in the same second.
+    if (last === since) page += 1;
+    else [since, page] = [last, 1];
+  }
+}
+
+/** When something last changed in the repository, by GitHub's own clock. */
+export async function newestChange(client: GithubClient): Promise<string> {
+  const query = { state: 'all', sort: 'updated', direction: 'desc', per_page: 1 };
+  const [newest] = await client.get('/issues', Rows, query);
+  return newest?.updated_at ?? '1970-01-01T00:00:00Z';
+}
