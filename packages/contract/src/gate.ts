@@ -36,6 +36,7 @@ export const findingText = ({ severity, id, title, file, line }: ScanFinding): s
 
 /** What a gate found beyond pass and fail. The order of the fields is part of a receipt's hash. */
 export const ScanResult = z.object({
+  kind: z.enum(['audit', 'scan', 'secrets', 'docs', 'coverage']),
   /** In one line. */
   summary: z.string(),
   /** New findings by severity: those that the target does not have. */
@@ -47,6 +48,8 @@ export const ScanResult = z.object({
   threshold: z.number().nullable(),
   /** The most severe new ones. */
   findings: z.array(ScanFinding),
+  /** Of docs and coverage: what is missing most. */
+  missing: z.array(z.string()),
 });
 export type ScanResult = z.infer<typeof ScanResult>;
 export const MOST_FINDINGS = 20;

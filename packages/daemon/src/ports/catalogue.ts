@@ -8,6 +8,18 @@ export interface TriggerFacts {
   task_failed_repeatedly: { number: number; title: string; error: string; runs: number; tried: string };
   /** The same, when several gates fail at once. */
   multiple_failures: { number: number; title: string; count: number; failing: string };
+  /** The same, when a gate found something that endangers security. `where`: empty, or the file and line. */
+  security_vulnerability: {
+    number: number;
+    title: string;
+    gate: string;
+    kind: string;
+    severity: string;
+    where: string;
+    details: string;
+  };
+  /** Work has landed with less of it tested than the project wants. */
+  coverage_below_threshold: { number: number; title: string; coverage: number; threshold: number; uncovered: string };
   /** A run took or cost a multiple of the average. */
   task_complexity_exceeded: { number: number; title: string; times: number; expected: string; actual: string };
   /** Half of all tasks are done, or all of them. */

@@ -6,6 +6,9 @@ import type { Catalogue, RaisedQuestion, Trigger, TriggerFacts } from '../ports.
 import { type CatalogueEntry, CatalogueFile, type Condition, type QuestionTemplate } from './catalogue-file.ts';
 import { isWired, WIRED } from './trigger.ts';
 
+/** They are about a task that is blocked. */
+const UNBLOCKING = ['task_failed_repeatedly', 'multiple_failures', 'security_vulnerability'];
+
 const CATALOGUE_FOLDER = '.tidemill/questions';
 /** The longest part of a fact that a text shows: an error may be as long as a log. */
 const LONGEST_FACT = 4_000;
@@ -89,8 +92,8 @@ function faultsOf(entry: CatalogueEntry, index: number, all: CatalogueEntry[], i
             ['questions', at, key],
             `there is no placeholder {${name}}; ${known}; {{${name}}} is the word in braces`,
           );
-    if (question.effect === 'unblock' && trigger !== 'task_failed_repeatedly' && trigger !== 'multiple_failures')
-      fail(['questions', at, 'effect'], 'unblock belongs to task_failed_repeatedly and multiple_failures');
+    if (question.effect === 'unblock' && !UNBLOCKING.includes(trigger))
+      fail(['questions', at, 'effect'], `unblock belongs to ${UNBLOCKING.join(', ')}`);
   }
   return faults;
 }

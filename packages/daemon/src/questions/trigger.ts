@@ -5,6 +5,8 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   missing_context: ['number', 'title', 'missing'],
   task_failed_repeatedly: ['number', 'title', 'error', 'runs', 'tried'],
   multiple_failures: ['number', 'title', 'count', 'failing'],
+  security_vulnerability: ['number', 'title', 'gate', 'kind', 'severity', 'where', 'details'],
+  coverage_below_threshold: ['number', 'title', 'coverage', 'threshold', 'uncovered'],
   task_complexity_exceeded: ['number', 'title', 'times', 'expected', 'actual'],
   milestone_reached: ['name', 'done', 'total', 'percent'],
   requirement_ambiguous: ['requirement', 'term'],
@@ -28,11 +30,9 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   weekly_summary: ['patterns', 'gotchas', 'total', 'top'],
 };
 
-/** Triggers of parts of Tidemill that do not exist yet: nothing raises them. */
+/** Nothing raises them: every gate runs on every change, so nobody has to choose a level, and there is no test of usability yet. */
 const PLANNED = [
   'validation_level_needed',
-  'security_vulnerability',
-  'coverage_below_threshold',
   'before_ux_testing',
   'usability_concern',
   'accessibility_violation',

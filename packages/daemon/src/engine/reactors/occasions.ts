@@ -1,4 +1,14 @@
-import { type BlockReason, type EventBody, type LoggedEvent, REACTORS, type Run, type Task } from '@tidemill/contract';
+import {
+  type BlockReason,
+  type EventBody,
+  type Evidence,
+  findingText,
+  isBlocking,
+  type LoggedEvent,
+  REACTORS,
+  type Run,
+  type Task,
+} from '@tidemill/contract';
 import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -71,8 +81,11 @@ export class Occasions implements Reactor {
     if (!reason || !FAILED.includes(reason)) return;
     const { number, title } = task;
     const failing = reason === 'validation' ? await this.#failingGates(task) : [];
+    const danger = failing.map(dangerOf).find((found) => found !== null);
+    if (danger && (await this.#raise('security_vulnerability', task, { number, title, ...danger }))) return;
     if (failing.length > 1) {
-      const facts = { number, title, count: failing.length, failing: failing.map((gate) => `- ${gate}`).join('\n') };
+      const names = failing.map(({ gate }) => `- ${gate}`).join('\n');
+      const facts = { number, title, count: failing.length, failing: names };
       if (await this.#raise('multiple_failures', task, facts)) return;
     }
     const runs = await this.#deps.store.runs(task.id);
@@ -80,11 +93,11 @@ export class Occasions implements Reactor {
     await this.#raise('task_failed_repeatedly', task, facts);
   }
 
-  async #failingGates(task: Task): Promise<string[]> {
+  async #failingGates(task: Task): Promise<Evidence[]> {
     if (!task.head) return [];
     const links = await this.#deps.store.evidenceForTree(task.projectId, task.head.tree);
     const newest = new Map(links.sort((a, b) => a.position - b.position).map((link) => [link.gate, link]));
-    return [...newest.values()].filter(({ status }) => status === 'fail').map(({ gate }) => gate);
+    return [...newest.values()].filter((link) => link.status === 'fail' && isBlocking(link));
   }
 
   async #finished(taskId: string): Promise<void> {
@@ -111,6 +124,13 @@ export class Occasions implements Reactor {
     const passed = new Set(links.filter(({ status }) => status === 'pass').map(({ gate }) => gate));
     const facts = { number: task.number, title: task.title, gates: passed.size, checks: [...passed].join(', ') };
     await this.#raise('validation_passed', null, facts);
+    for (const { status, scan } of new Map(links.map((link) => [link.gate, link])).values()) {
+      if (status !== 'fail' || scan?.kind !== 'coverage' || scan.percent === null || scan.threshold === null) continue;
+      const uncovered = scan.missing.map((each) => `- ${each}`).join('\n') || '- (no file is named)';
+      const { number, title } = task;
+      const share = { coverage: scan.percent, threshold: scan.threshold, uncovered };
+      await this.#raise('coverage_below_threshold', null, { number, title, ...share });
+    }
   }
 
   /** Compares a run with the average of its mode and with its reserved budget. */
@@ -168,6 +188,16 @@ export class Occasions implements Reactor {
     }
     return raised.length > 0;
   }
+}
+
+/** What a gate found that endangers security; null when it did not. */
+function dangerOf({ gate, scan }: Evidence): Omit<TriggerFacts['security_vulnerability'], 'number' | 'title'> | null {
+  const [worst] = scan?.findings ?? [];
+  if (!scan || !worst) return null;
+  const { id, severity, file, line } = worst;
+  const where = file === null ? '' : ` in ${file}${line === null ? '' : `:${line}`}`;
+  const details = scan.findings.map((found) => `- ${findingText(found)}`).join('\n');
+  return { gate, kind: id, severity, where, details };
 }
 
 const minutes = (ms: number) => (ms < 60_000 ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / 60_000)} min`);

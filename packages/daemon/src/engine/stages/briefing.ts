@@ -56,7 +56,8 @@ function gateLines(link: Evidence): string[] {
   const isWarning = severity === 'warn' && status !== 'pass';
   const what = [command, scan?.summary ?? ''].filter((part) => part !== '').join('; ');
   const first = `${gate}: ${status}${isWarning ? ' (a warning: it does not block)' : ''}${what === '' ? '' : ` (${what})`}`;
-  return [first, ...(scan?.findings ?? []).map((found) => `  - ${findingText(found)}`)];
+  const found = [...(scan?.findings ?? []).map(findingText), ...(scan?.missing ?? [])];
+  return [first, ...found.map((each) => `  - ${each}`)];
 }
 
 /** What gates that do not block said about the tree, for whoever works on it next. */

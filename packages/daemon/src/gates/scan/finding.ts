@@ -44,7 +44,7 @@ export function newOnes(findings: KeyedFinding[], known: readonly string[]): Key
   });
 }
 
-export function resultOf(fresh: KeyedFinding[], known: number): ScanResult {
+export function resultOf(kind: ScanResult['kind'], fresh: KeyedFinding[], known: number): ScanResult {
   const counts = { low: 0, moderate: 0, high: 0, critical: 0 };
   for (const { severity } of fresh) counts[severity] += 1;
   const worst = fresh.toSorted((a, b) => ORDER.indexOf(b.severity) - ORDER.indexOf(a.severity));
@@ -53,11 +53,13 @@ export function resultOf(fresh: KeyedFinding[], known: number): ScanResult {
   );
   const also = known > 0 ? `; ${known} that the target has, too` : '';
   return {
+    kind,
     summary: `${fresh.length === 0 ? 'no new findings' : `new findings: ${parts.join(', ')}`}${also}`,
     counts,
     known,
     percent: null,
     threshold: null,
     findings: worst.slice(0, MOST_FINDINGS).map(({ key: _key, ...shown }) => shown),
+    missing: [],
   };
 }

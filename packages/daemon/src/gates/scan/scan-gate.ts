@@ -5,6 +5,7 @@ import {
   GATE_KINDS,
   type GateConfig,
   type GateStatus,
+  MOST_FINDINGS,
   plainName,
   type ScanResult,
 } from '@tidemill/contract';
@@ -34,6 +35,7 @@ export interface ScanOutput {
   stdout: string | null;
 }
 
+const kindOf = ({ kind }: GateConfig) => (kind === 'audit' || kind === 'secrets' ? kind : 'scan');
 const unverified = (says: string): Scanned => ({ status: 'unverified', says, lines: [], keys: [] });
 const MOST_LINES = 50;
 const LARGEST_FILE = 1_000_000;
@@ -72,7 +74,7 @@ async function byFindings(
   const known = isWhole ? keys : isCompared ? ((await knownOf?.(gate.name)) ?? null) : [];
   if (known === null && knownOf) return unverified('cannot say what is new: the target could not be scanned');
   const fresh = newOnes(findings, known ?? []);
-  const scan = resultOf(fresh, findings.length - fresh.length);
+  const scan = resultOf(kindOf(gate), fresh, findings.length - fresh.length);
   const least = gate.failOn ?? (gate.kind === 'secrets' ? 'low' : 'high');
   const bad = fresh.filter(({ severity }) => isAtLeast(severity, least));
   const lines = scan.findings.map(findingText);
@@ -101,7 +103,7 @@ async function docsOf(gate: GateConfig, request: GateRequest): Promise<Scanned> 
   const lines = bare
     .slice(0, MOST_LINES)
     .map(({ file, line, name }) => `${file}:${line}: ${name} has no documentation`);
-  const scan = { summary, counts: null, known: 0, percent, threshold, findings: [] };
+  const scan = partly('docs', { summary, percent, threshold }, lines);
   return {
     status: percent !== null && percent < threshold ? 'fail' : 'pass',
     says: `finds: ${summary}`,
@@ -122,9 +124,24 @@ function coverageOf(gate: GateConfig, text: string, { exitCode }: ScanOutput, { 
     .filter(({ file }) => !ignore.some((glob) => file === glob || matchesGlob(file, glob)))
     .map(({ file, share }) => `${file}: ${share} %`);
   const summary = `tests reach ${percent} % of the lines, wanted ${threshold} %`;
-  const scan = { summary, counts: null, known: 0, percent, threshold, findings: [] };
+  const scan = partly('coverage', { summary, percent, threshold }, lines);
   return { status: percent < threshold ? 'fail' : 'pass', says: `finds: ${summary}`, scan, lines, keys: [] };
 }
+
+const partly = (
+  kind: 'docs' | 'coverage',
+  { summary, percent, threshold }: Pick<ScanResult, 'summary' | 'percent' | 'threshold'>,
+  lines: string[],
+): ScanResult => ({
+  kind,
+  summary,
+  counts: null,
+  known: 0,
+  percent,
+  threshold,
+  findings: [],
+  missing: lines.slice(0, MOST_FINDINGS),
+});
 
 /** The changed files that are text, with their text on the target. Links are not followed. */
 async function changedTexts({ path, files, before }: GateRequest) {

@@ -53,6 +53,16 @@ function Receipt({ receipt, tree, onRead }: { receipt: Evidence; tree: string | 
         <span className={isWarning ? 'waiting' : LOOK[status]}>{isWarning ? 'warning' : WORD[status]}</span>
       </p>
       {scan && <p>{plainLine(scan.summary)}</p>}
+      {scan && scan.missing.length > 0 && (
+        <details>
+          <summary>{plural(scan.missing.length, 'gap')}</summary>
+          <ul>
+            {scan.missing.map((each) => (
+              <li key={each}>{plainLine(each)}</li>
+            ))}
+          </ul>
+        </details>
+      )}
       {scan && scan.findings.length > 0 && (
         <details>
           <summary>{plural(scan.findings.length, 'finding')}</summary>
