@@ -1,137 +1,189 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
 import { hasCodeServer, NO_CODE_SERVER } from '../support/code-server.ts';
 import { EditorBed } from '../support/editor-bed.ts';
+import { SCENE } from '../support/editor-scene.ts';
 import type { EditorWindow } from '../support/editor-window.ts';
-
-const CONFIG = `workers: 2
-pipeline: quick
-critical: ["*.txt"]
-gates:
-  - { name: no-markers, run: "! grep -n '^<<<<<<<' *.txt" }
-`;
-const SCENARIO = `runs:
-  - when: { task: wheel, mode: implement }
-    do:
-      - say: { text: "turning the wheel" }
-      - write: { path: src/wheel.ts, content: "export const spokes = 12;\\nexport const rim = 'oak';\\n" }
-      - write: { path: src/axle.ts, content: "export const axle = 'iron';\\n" }
-      - run: "{door wheel}"
-      - result: { summary: turned }
-  - when: { task: wall, mode: implement }
-    do:
-      - write: { path: wall.txt, content: "top\\nstones 12\\nmiddle\\nfloor\\n" }
-      - run: "{door wall}"
-      - result: { summary: raised }
-default:
-  implement:
-    - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
-    - result: { summary: done }
-`;
-const FILES = {
-  'wall.txt': 'top\nstones 10\nmiddle\nfloor\n',
-  'src/wheel.ts': 'export const spokes = 8;\n',
-};
 
 let bed: EditorBed;
 let editor: EditorWindow;
-const isReady = hasBrowser && hasCodeServer;
+/** The walk is one path: after a failed step the next ones would only wait. */
+let isLost = false;
+const built = mkdtempSync(join(tmpdir(), 'tidemill-vsix-'));
+
+/** An extension for this test, packed as one from the gallery is. */
+function pack(name: string): string {
+  const root = join(import.meta.dirname, '..', '..');
+  const file = join(built, `${name}.vsix`);
+  const vsce = join(root, 'node_modules', '@vscode', 'vsce', 'vsce');
+  const options = ['--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', file];
+  execFileSync(process.execPath, [vsce, 'package', ...options], {
+    cwd: join(root, 'test', 'support', name),
+    stdio: 'pipe',
+  });
+  return file;
+}
 
 beforeAll(async () => {
-  if (!isReady) return;
-  bed = await EditorBed.open({ config: CONFIG, scenario: SCENARIO, files: FILES });
+  if (!hasBrowser || !hasCodeServer) return;
+  bed = await EditorBed.open(SCENE, pack('no-merge-editor'));
   editor = await bed.window();
 }, 4 * PATIENCE_MS);
 beforeEach(({ skip }) => {
   skip(!hasBrowser, NO_BROWSER);
   skip(!hasCodeServer, NO_CODE_SERVER);
+  skip(isLost, 'an earlier step of the walk has failed');
 });
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await editor?.screenshot('failed');
+  if (task.result?.state !== 'fail') return;
+  isLost = true;
+  await editor?.screenshot('failed');
 });
-afterAll(() => bed?.close(), PATIENCE_MS);
+afterAll(async () => {
+  await bed?.close();
+  rmSync(built, { recursive: true });
+}, 2 * PATIENCE_MS);
 
 describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
-  test('starts Tidemill from the editor', async () => {
+  test('follows the walkthrough and starts Tidemill from it', async () => {
+    await editor.command('Welcome: Open Walkthrough');
+    await editor.choose('Get started with Tidemill');
+    await editor
+      .button(/^Start Tidemill/)
+      .first()
+      .click();
+    await editor.screenshot('walkthrough');
+    await editor.page.getByRole('button', { name: 'Start', exact: true }).click();
+    await bed.started();
     await editor.openTidemill();
-    await editor.page.getByRole('button', { name: 'Start Tidemill' }).first().click();
-    await expect
-      .poll(
-        async () =>
-          bed.findProject().then(
-            () => true,
-            () => false,
-          ),
-        { timeout: PATIENCE_MS },
-      )
-      .toBe(true);
     await editor.page.getByText('No tasks yet').waitFor();
     await editor.screenshot('started');
   });
 
-  test('sees a change and comments on a line', async () => {
-    await bed.add('Turn the wheel');
-    await bed.machine.event('run.briefed');
-    await expect
-      .poll(async () => (await bed.api.taskFiles({ project: bed.project, task: 1 })).files.length, {
-        timeout: PATIENCE_MS,
-      })
-      .toBe(2);
-    await editor.command('Tidemill: Show Change');
-    await editor.choose('#1 Turn the wheel');
-    const line = editor.page.locator('.multiDiffEntry .modified .view-line').filter({ hasText: 'rim' });
-    await line.hover();
-    await editor.page.locator('.multiDiffEntry .modified .comment-range-glyph.line-hover').first().click();
-    await editor.page.locator('.review-widget .comment-form .monaco-editor.focused').waitFor();
-    await editor.page.keyboard.type('Please make it elm');
-    await editor.screenshot('comment');
-    await editor.page.getByRole('button', { name: 'Send to Agent' }).click();
-    await editor.page.getByText('sent to the agent, for its next run').waitFor();
-    await editor.screenshot('commented');
-    const { task } = await bed.api.task({ project: bed.project, task: 1 });
-    expect(task.context.at(-1)).toMatchObject({ source: 'person', entryType: 'note' });
-    expect(task.context.at(-1)?.summary).toBe(
-      "A person commented on src/wheel.ts, line 2:\n> export const rim = 'oak';\n\nPlease make it elm",
-    );
+  test('adds a task and watches the fleet', async () => {
+    await editor.command('Tidemill: Add Task');
+    await editor.fill('What should be done?', 'Turn the wheel');
+    await editor.fill("How you'll know it's done", '');
+    const card = editor.fleet.getByRole('listitem').filter({ hasText: '#1 Turn the wheel' });
+    await card.getByText('working').waitFor();
+    await card.getByText('cutting the spokes').waitFor();
+    await editor.row(/^Task 1, Turn the wheel/).waitFor();
+    await editor.screenshot('fleet');
   });
 
-  test('reads evidence and follows output', async () => {
+  test('answers a question from the toast', async () => {
+    const number = await bed.add('Grind the grain');
+    await editor.press('Rye or wheat?', 'Answer');
+    await editor.choose('Wheat');
+    await bed.until(number, 'done');
+    const [question] = await bed.api.questions({ project: bed.project, task: number, all: true });
+    expect(question?.answer).toMatchObject({ text: 'Wheat' });
+  });
+
+  test('reads the change of a task and comments on a line, and the agent is told', async () => {
+    await bed.changed(1, 2);
+    await editor.command('Tidemill: Show Change');
+    await editor.choose('#1 Turn the wheel');
+    const { page } = editor;
+    const shown = page.locator('.multiDiffEntry').filter({ hasText: 'wheel.ts' }).locator('.modified');
+    await shown.locator('.comment-range-glyph').first().waitFor();
+    // The plus appears where the mouse comes to a line after the editor knows that it can be commented on.
+    await vi.waitFor(
+      async () => {
+        await shown.locator('.view-line').filter({ hasText: 'spokes' }).hover();
+        await shown.locator('.view-line').filter({ hasText: 'rim' }).hover();
+        await shown.locator('.comment-range-glyph.line-hover').click({ timeout: 2000 });
+      },
+      { timeout: PATIENCE_MS },
+    );
+    await page.locator('.review-widget .comment-form .monaco-editor.focused').waitFor();
+    await page.keyboard.type('Please make it elm');
+    await editor.button('Send to Agent').click();
+    await page.getByText('sent to the agent, for its next run').waitFor();
+    await editor.screenshot('comment');
+    const { task } = await bed.api.task({ project: bed.project, task: 1 });
+    expect(task.context.at(-1)).toMatchObject({
+      source: 'person',
+      summary: "A person commented on src/wheel.ts, line 2:\n> export const rim = 'oak';\n\nPlease make it elm",
+    });
+  });
+
+  test('follows the output of the agent and reads the evidence', async () => {
     await editor.command('Tidemill: Show Output');
     await editor.choose('#1 Turn the wheel');
-    await editor.page.locator('.view-line').filter({ hasText: 'turning the wheel' }).waitFor();
+    await editor.line('turning the wheel').waitFor();
     bed.openDoor('wheel');
-    await editor.page.locator('.view-line').filter({ hasText: 'the run has ended' }).waitFor();
-    await editor.screenshot('output');
+    await editor.line('the run has ended').waitFor();
+    await bed.until(1, 'done');
     await editor.command('Tidemill: Show Evidence');
     await editor.choose('#1 Turn the wheel');
-    await editor.page.locator('.view-line').filter({ hasText: 'no-markers' }).first().waitFor();
+    await editor.line(/pass\s+no-markers/).waitFor();
     await editor.screenshot('evidence');
   });
 
-  test('resolves a conflict in the merge editor', async () => {
-    const number = await bed.add('Raise the wall');
-    await expect
-      .poll(async () => (await bed.api.taskFiles({ project: bed.project, task: number })).files.length, {
-        timeout: PATIENCE_MS,
-      })
-      .toBe(1);
-    bed.repository.write({ 'wall.txt': 'top\nstones 11\nmiddle\nfloor\n' });
+  test('completes a conflict in the merge editor and marks it resolved', async () => {
+    await bed.add('Raise the wall');
+    await bed.add('Lay the floor');
+    await bed.changed(3, 1);
+    await bed.changed(4, 1);
+    bed.repository.write({ 'wall.txt': 'top\nstones 11\nmiddle\nfloor\n', 'floor.txt': 'slate\n' });
     bed.repository.git('commit', '-q', '-a', '-m', 'Meanwhile');
-    bed.openDoor('wall');
+    bed.openDoor('conflict');
     await editor.unfold('Conflicts');
-    await editor.row(/^Conflict of task 2, Raise the wall, 1 file with main/).waitFor();
-    await editor.screenshot('conflicts');
-    await editor.row(/^wall.txt, not resolved/).click();
-    await editor.page.getByText('Accept main').click();
-    await editor.page.getByText('Remove main').waitFor();
-    await editor.page.getByText('Accept #2').click();
-    await editor.page.getByText('Remove #2').waitFor();
+    await editor.row('Conflict of task 3, Raise the wall, 1 file with main').waitFor();
+    await editor.row('Conflict of task 4, Lay the floor, 1 file with main').waitFor();
+    await editor.row('wall.txt, not resolved').click();
+    const { page } = editor;
+    await page.getByText('Accept main').click();
+    await page.getByText('Remove main').waitFor();
+    // Saved by the editor itself, it is a draft: the conflict waits, and cannot be marked as resolved yet.
+    await editor.command('Tidemill: Mark Conflict Resolved');
+    await editor.choose('#3 Raise the wall');
+    await editor.toast('The merge of wall.txt is not completed').waitFor();
+    await page.getByText('Accept #3').click();
+    await page.getByText('Remove #3').waitFor();
     await editor.screenshot('merge');
-    await editor.page.getByRole('button', { name: 'Complete Merge' }).click();
-    await editor.press('All files of #2 are resolved', 'Mark Resolved');
-    await editor.toast('#2 continues').waitFor();
-    await editor.screenshot('resolved');
-    await expect.poll(() => bed.stage(2), { timeout: PATIENCE_MS }).toBe('done');
+    await editor.button('Complete Merge').click();
+    await editor.press('All files of #3 are resolved', 'Mark Resolved');
+    await editor.toast('#3 continues').waitFor();
+    await editor.row('Conflict of task 3').waitFor({ state: 'detached' });
+    await bed.until(3, 'done');
     expect(bed.repository.git('show', 'main:wall.txt')).toBe('top\nstones 11\nstones 12\nmiddle\nfloor');
+  });
+
+  test('gets the commands for a terminal when the merge editor does not open, and can abort', async () => {
+    await editor.command('Tests: Break the Merge Editor');
+    await editor.row('floor.txt, not resolved').click();
+    await editor.line('# Resolve the conflict of #4 with git').waitFor();
+    await editor.line('The merge editor is broken. These commands do the same in a terminal.').waitFor();
+    await editor.line('tidemill conflicts settle 4').waitFor();
+    await editor.toast('The merge editor cannot be used for #4').waitFor();
+    await editor.screenshot('fallback');
+    await editor.command('Tests: Repair the Merge Editor');
+    await editor.command('Tidemill: Abort Conflict and Restart Task');
+    await editor.choose('#4 Lay the floor');
+    await editor.dialog.getByText('Restart #4 Lay the floor?').waitFor();
+    await editor.dialog.getByRole('button', { name: 'Restart Task' }).click();
+    await editor.row('Conflict of task 4').waitFor({ state: 'detached' });
+    await bed.until(4, 'done');
+    expect(bed.repository.git('show', 'main:floor.txt')).toBe('slate\nand more');
+  });
+
+  test('stops everything, after a dialog that names agents and tasks', async () => {
+    const number = await bed.add('Heat the boiler');
+    const card = editor.fleet.getByRole('listitem').filter({ hasText: `#${number} Heat the boiler` });
+    await card.getByText('working').waitFor();
+    await editor.fleet.getByRole('button', { name: 'Emergency stop' }).click();
+    await editor.dialog.getByText(`on #${number} Heat the boiler`).waitFor();
+    await editor.screenshot('emergency');
+    await editor.dialog.getByRole('button', { name: 'Stop everything now' }).click();
+    await editor.toast(/agents? stopped/).waitFor();
+    await editor.fleet.getByText('3 agents · 0 active · 0 paused · 3 stopped').waitFor();
+    const workers = await bed.api.workers({ project: bed.project });
+    expect(new Set(workers.map(({ desired }) => desired))).toEqual(new Set(['stopped']));
   });
 });

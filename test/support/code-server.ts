@@ -29,7 +29,8 @@ interface Start {
   /** Where it keeps all it writes. */
   folder: string;
   env: NodeJS.ProcessEnv;
-  settings?: Record<string, unknown>;
+  /** Settings that belong to the machine on which the editor's server runs. */
+  machineSettings?: Record<string, unknown>;
   /** Asks for trust before it runs what a folder contains, as an ordinary editor does. */
   asksForTrust?: boolean;
 }
@@ -54,11 +55,14 @@ export class CodeServer {
     return server;
   }
 
-  /** Settings of the person. An open editor follows them. */
+  /** The settings of the person. Open windows follow them. */
   configure(settings: Record<string, unknown>): void {
-    mkdirSync(join(this.#data, 'User'), { recursive: true });
-    const all = { ...SETTINGS, ...this.#options.settings, ...settings };
-    writeFileSync(join(this.#data, 'User', 'settings.json'), JSON.stringify(all, null, 2));
+    this.#write('User', { ...SETTINGS, ...settings });
+    this.#write('Machine', this.#options.machineSettings ?? {});
+  }
+  #write(kind: 'User' | 'Machine', settings: Record<string, unknown>): void {
+    mkdirSync(join(this.#data, kind), { recursive: true });
+    writeFileSync(join(this.#data, kind, 'settings.json'), JSON.stringify(settings, null, 2));
   }
 
   /** The address of a window that shows this folder, or this workspace file. */

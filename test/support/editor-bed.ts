@@ -1,11 +1,11 @@
-import { appendFileSync, chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Api, NewTask } from '@tidemill/contract';
 import type { Browser } from 'playwright-core';
-import { inject } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import { packExtension } from '../../scripts/vscode-bundle.ts';
 import { TemporaryRepository } from '../e2e/cli-repository.ts';
-import { launchBrowser } from './browser.ts';
+import { launchBrowser, PATIENCE_MS } from './browser.ts';
 import { CodeServer } from './code-server.ts';
 import { EditorWindow } from './editor-window.ts';
 import { TidemillHome } from './tidemill-home.ts';
@@ -23,6 +23,15 @@ agents:
   default: { type: scripted, script: .tidemill/scenario.yaml }
 `;
 
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A real VS Code with the packed extension, a real repository with scripted agents, and a browser. No daemon runs yet. */
 export class EditorBed {
   readonly machine = new TidemillHome({ USER: 'ada' });
@@ -32,6 +41,7 @@ export class EditorBed {
   project = '';
   readonly #doors = join(this.repository.root, '.doors');
 
+  /** `extensions` are installed besides the packed one. */
   static async open(scene: Scene, ...extensions: string[]): Promise<EditorBed> {
     const bed = new EditorBed();
     bed.#prepare(scene);
@@ -58,14 +68,14 @@ export class EditorBed {
     const packed = join(folder, 'packed');
     mkdirSync(packed);
     const { file } = await packExtension(join(folder, 'extension'), packed);
-    const settings = { 'tidemill.program': this.#program() };
+    const machineSettings = { 'tidemill.program': this.#program() };
     [this.server, this.browser] = await Promise.all([
-      CodeServer.start({ folder, env, settings }, [file, ...extensions]),
+      CodeServer.start({ folder, env, machineSettings }, [file, ...extensions]),
       launchBrowser(env),
     ]);
   }
 
-  /** As it would be on the PATH of the person. */
+  /** By a setting, because an editor may set the PATH of a login shell. */
   #program(): string {
     const file = join(this.machine.folder, 'tidemill');
     writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${inject('launcher')}' "$@"\n`);
@@ -81,25 +91,44 @@ export class EditorBed {
   get api(): Api {
     return this.machine.api();
   }
-  /** Once a daemon works on the repository. */
-  async findProject(): Promise<void> {
-    this.project = (await this.api.projects({ root: this.repository.root }))[0]!.id;
+  /** Until a daemon works on the repository. */
+  async started(): Promise<void> {
+    const find = async () => {
+      if (!existsSync(join(this.machine.data, 'daemon.json'))) return '';
+      return (await this.api.projects({ root: this.repository.root }))[0]?.id ?? '';
+    };
+    await expect.poll(find, { timeout: PATIENCE_MS }).not.toBe('');
+    this.project = await find();
   }
   async add(title: string, more: Partial<NewTask> = {}): Promise<number> {
     return (await this.api.addTask({ project: this.project, title, ...more })).number;
   }
-  async stage(task: number): Promise<string> {
-    return (await this.api.task({ project: this.project, task })).task.stage;
+  /** Until an agent has changed as many files of the task. */
+  async changed(task: number, files: number): Promise<void> {
+    const now = async () => (await this.api.taskFiles({ project: this.project, task })).files.length;
+    await expect.poll(now, { timeout: PATIENCE_MS }).toBe(files);
+  }
+  async until(task: number, stage: string): Promise<void> {
+    const now = async () => (await this.api.task({ project: this.project, task })).task.stage;
+    await expect.poll(now, { timeout: PATIENCE_MS }).toBe(stage);
   }
   openDoor(name: string): void {
     writeFileSync(join(this.#doors, name), '');
   }
 
+  /** Ends the daemon that runs, whoever started it, and waits for its end. */
+  async stopDaemon(): Promise<void> {
+    const file = join(this.machine.data, 'daemon.json');
+    if (!existsSync(file)) return;
+    const { pid } = JSON.parse(readFileSync(file, 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGTERM');
+    await vi.waitUntil(() => !isAlive(pid), { timeout: PATIENCE_MS });
+  }
+
   async close(): Promise<void> {
     await this.browser?.close();
+    await this.stopDaemon();
     await this.server?.close();
-    // The daemon was started by the editor, so the editor's end does not end it.
-    await this.machine.run(['stop', '--now'], this.repository.root);
     await this.machine.close();
     this.repository.remove();
   }

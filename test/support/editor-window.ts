@@ -34,6 +34,13 @@ export class EditorWindow {
     await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first().click();
   }
 
+  /** Types into the box that a command has opened with this prompt. */
+  async fill(prompt: string, text: string): Promise<void> {
+    const box = this.page.locator('.quick-input-widget').filter({ hasText: prompt });
+    await box.locator('.quick-input-box input').fill(text);
+    await box.locator('.quick-input-box input').press('Enter');
+  }
+
   async openTidemill(): Promise<void> {
     await this.page
       .getByRole('tab', { name: /^Tidemill/ })
@@ -57,7 +64,7 @@ export class EditorWindow {
   }
   /** The webview's own document. */
   get fleet(): FrameLocator {
-    return this.page.frameLocator('iframe.webview').frameLocator('iframe#active-frame');
+    return this.page.frameLocator('iframe.webview[src*="purpose=webviewView"]').frameLocator('iframe#active-frame');
   }
 
   toast(text: string | RegExp): Locator {
@@ -68,6 +75,13 @@ export class EditorWindow {
   }
   get dialog(): Locator {
     return this.page.locator('.monaco-dialog-box');
+  }
+
+  line(text: string | RegExp): Locator {
+    return this.page.locator('.view-line').filter({ hasText: text }).first();
+  }
+  button(name: string | RegExp): Locator {
+    return this.page.getByRole('button', { name });
   }
 
   async screenshot(name: string): Promise<void> {
