@@ -28,9 +28,9 @@ export const commandSurroundings = {
 /**
  * What a gate looks at. `command`: the exit code. `audit`: known vulnerabilities of dependencies. `scan`: the report of a
  * scanner, as SARIF or JSON. `secrets`: keys in the change. `docs`: the share of new public names that are documented.
- * `coverage`: the share of lines that tests reach.
+ * `coverage`: the share of lines that tests reach. `ci`: what GitHub's checks say about the pushed commit.
  */
-export const GateKind = z.enum(['command', 'audit', 'scan', 'secrets', 'docs', 'coverage']);
+export const GateKind = z.enum(['command', 'audit', 'scan', 'secrets', 'docs', 'coverage', 'ci']);
 export type GateKind = z.infer<typeof GateKind>;
 
 interface KindTraits {
@@ -38,7 +38,9 @@ interface KindTraits {
   run: string | null;
   severity: GateSeverity;
   /** The settings of its own. */
-  takes: ('failOn' | 'threshold' | 'report' | 'ignore')[];
+  takes: ('failOn' | 'threshold' | 'report' | 'ignore' | 'checks')[];
+  /** Its time limit, where its level does not say it. */
+  timeoutMs?: number;
   threshold?: number;
 }
 
@@ -49,6 +51,7 @@ export const GATE_KINDS: Record<GateKind, KindTraits> = {
   secrets: { run: '', severity: 'block', takes: ['ignore'] },
   docs: { run: '', severity: 'warn', takes: ['threshold', 'ignore'], threshold: 50 },
   coverage: { run: null, severity: 'warn', takes: ['threshold', 'report', 'ignore'], threshold: 80 },
+  ci: { run: '', severity: 'block', takes: ['checks'], timeoutMs: 300_000 },
 };
 /** Files that say where an audit asks, and what it leaves out. */
 const AUDIT_FILES = ['**/.npmrc', '**/.yarnrc*', '**/.pnpmfile.*', '**/pnpm-workspace.yaml'];
@@ -87,6 +90,8 @@ export const GateConfig = z
     report: relativePath.optional(),
     /** Findings that do not count: their ids, or files as globs. */
     ignore: z.array(z.string().min(1)).optional(),
+    /** The checks that must pass. Without them, all that are reported. */
+    checks: z.array(z.string().min(1)).min(1).optional(),
   })
   .superRefine((gate, context) => {
     const kind = gate.kind ?? 'command';
@@ -97,7 +102,7 @@ export const GateConfig = z
     if (kind === 'coverage' && gate.report === undefined)
       fault('report', 'a coverage gate needs the file with the figures: `report: coverage/coverage-summary.json`');
     if (kind !== 'command' && gate.fixes) fault('fixes', `a gate of kind ${kind} changes no files: remove \`fixes\``);
-    for (const key of ['failOn', 'threshold', 'report', 'ignore'] as const)
+    for (const key of ['failOn', 'threshold', 'report', 'ignore', 'checks'] as const)
       if (gate[key] !== undefined && !takes.includes(key)) fault(key, `a gate of kind ${kind} has no \`${key}\``);
   })
   .refine((gate) => !(gate.fixes && gate.parallel), {
@@ -109,7 +114,7 @@ export const GateConfig = z
     run: gate.run ?? GATE_KINDS[gate.kind ?? 'command'].run ?? '',
     // The registry knows the vulnerabilities.
     ...(gate.kind === 'audit' ? { network: true, proves: [...gate.proves, ...AUDIT_FILES] } : {}),
-    timeout: gate.timeout ?? LEVEL_LIMIT_MS[gate.level],
+    timeout: gate.timeout ?? GATE_KINDS[gate.kind ?? 'command'].timeoutMs ?? LEVEL_LIMIT_MS[gate.level],
   }));
 export type GateConfig = z.infer<typeof GateConfig>;
 

@@ -29,6 +29,8 @@ interface BedOptions extends Partial<GithubOptions> {
   config?: string;
   files?: Record<string, string>;
   env?: NodeJS.ProcessEnv;
+  /** The variable with the secret of webhooks. */
+  hook?: string;
 }
 
 /** A repository whose remote is the emulated GitHub, and the real program that works on it. */
@@ -48,14 +50,14 @@ export class GithubBed {
     return this.repository.root;
   }
 
-  static async open({ config = '', files = {}, env = {}, ...options }: BedOptions = {}): Promise<GithubBed> {
+  static async open({ config = '', files = {}, env = {}, hook, ...options }: BedOptions = {}): Promise<GithubBed> {
     const machine = new TidemillHome({ GITHUB_TOKEN: 'ghp_mill', ...env });
     const github = await EmulatedGithub.start({ folder: join(machine.folder, 'github'), ...options });
     const text = `target: main
 workers: 3
 pipeline: quick
 landing: pull_request
-github: { api: "${github.url}" }
+github: { api: "${github.url}"${hook ? `, webhookSecret: ${hook}` : ''} }
 agents:
   default: { type: command, command: [sh, agent.sh], free: true }
 gates:

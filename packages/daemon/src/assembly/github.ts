@@ -1,8 +1,10 @@
 import { AppError, type Config, type Finding, GithubConfig } from '@tidemill/contract';
 import { z } from 'zod';
 import { gitWith } from '../git/program.ts';
-import type { Clock } from '../ports.ts';
+import type { BranchCi, Clock } from '../ports.ts';
 import { GithubClient } from '../trackers/github/client/client.ts';
+import { readResults } from '../trackers/github/pulls/checks.ts';
+import type { GitWorkspace } from '../workspace/workspace.ts';
 
 export interface GithubSurroundings {
   root: string;
@@ -66,3 +68,16 @@ export async function examineGithub(around: GithubSurroundings): Promise<Finding
 }
 
 const problem = (text: string, hint: string): Finding => ({ level: 'problem', check: 'github', text, hint });
+
+/** CI of GitHub for commits that are being proven. */
+export function ciOf(client: GithubClient, workspace: Pick<GitWorkspace, 'offerToCi' | 'withdrawFromCi'>): BranchCi {
+  return {
+    async offer(commit) {
+      const pushed = await workspace.offerToCi(commit);
+      if (pushed.kind === 'pushed') return null;
+      return pushed.kind === 'none' ? 'the repository has no remote, or `push: never` is set' : pushed.why;
+    },
+    results: (commit) => readResults(client, commit),
+    withdraw: (commit) => workspace.withdrawFromCi(commit),
+  };
+}

@@ -3,6 +3,7 @@ import { Calendars } from '@tidemill/core';
 import { absenceOf } from '../agents/presence.ts';
 import { ConfigSaves } from '../config/config-file.ts';
 import type { DataFolder } from '../config/data-folder.ts';
+import { loadSettings } from '../config/load.ts';
 import { createOutputFiles } from '../config/output-files.ts';
 import { ReactorHost } from '../engine/reactors/host.ts';
 import type { Machine, People, Services } from '../handlers/context.ts';
@@ -90,6 +91,10 @@ export function createServices(
       setupWarnings: async ({ id, root }) => {
         const { setupWarnings } = await import('./setup-warnings.ts');
         return setupWarnings(root, { path: folder.path, isShared: opened.isShared }, () => store.workers(id));
+      },
+      hookSecret: async ({ root }) => {
+        const { config } = await loadSettings(root);
+        return env[config.github?.webhookSecret?.slice(1) ?? '']?.trim() || null;
       },
       examineGithub: async ({ root }, config) => {
         const { examineGithub } = await import('./github.ts');

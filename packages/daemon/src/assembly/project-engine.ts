@@ -22,7 +22,7 @@ import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { GithubForge } from '../trackers/github/pulls/forge.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
-import { githubOf } from './github.ts';
+import { ciOf, githubOf } from './github.ts';
 import { guardToolsOf } from './guard-tools.ts';
 import { createIdeation } from './ideation.ts';
 import { improvementsOf, knowledgeOf, landingOf, promptFilesOf, promptsOf } from './repositories.ts';
@@ -208,7 +208,13 @@ async function changingParts(
     agentFor: createAgentFor(config.agents, host),
     catalogue: loadCatalogue({ root, builtinDir: assetDir('prompts/questions') }),
     ideation: createIdeation({ project, config, workspace, dataDir, host, onNote }),
-    gates: createGates({ config: config.gates, hashes: project.rules.gateConfigs, host, logDir: folder.gates }),
+    gates: createGates({
+      ...(client ? { ci: ciOf(client, workspace) } : {}),
+      config: config.gates,
+      hashes: project.rules.gateConfigs,
+      host,
+      logDir: folder.gates,
+    }),
     deliverer: createDeliverer({
       config: config.delivery,
       host,

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
+import { runCi } from './ci-gate.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { openGateLog, readGateLog } from './gate-log.ts';
 import { groupsOf, sideBySide, wanted } from './gate-order.ts';
@@ -16,6 +17,7 @@ import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-g
 export function createGates(options: GatesOptions): Gates {
   return {
     names: [INTEGRITY_GATE, ...options.config.filter((gate) => gateSeverity(gate) === 'block').map(({ name }) => name)],
+    ofChange: options.config.filter(({ kind }) => kind === 'ci').map(({ name }) => name),
     checks: options.config.filter(({ run }) => run !== ''),
     async run(request) {
       request.signal.throwIfAborted();
@@ -25,7 +27,8 @@ export function createGates(options: GatesOptions): Gates {
         reports.push(first);
         if (first.receipt.status !== 'pass') return reports;
       }
-      const gates = wanted(options.config, request);
+      // CI is asked about a change, not about what has landed.
+      const gates = wanted(options.config, request).filter(({ kind }) => kind !== 'ci' || request.files !== null);
       // A gate that failed beside others gets its second attempt alone.
       const groups = request.again ? gates.map((gate) => [gate]) : groupsOf(gates);
       const passed = new Set<string>();
@@ -84,6 +87,7 @@ async function runAlone(
   passed: ReadonlySet<string>,
 ): Promise<GateReport[]> {
   if (!gate.needs.every((name) => passed.has(name))) return [];
+  if (gate.kind === 'ci') return [await runCi(options, gate, request)];
   const ended = await runCommand(options, gate, request);
   const changed = await changesAfter(ended, request);
   const report = await reportOf(options, ended, request, changed);

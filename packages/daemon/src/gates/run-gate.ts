@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemill/contract';
-import type { GateReport, GateRequest } from '../ports.ts';
+import type { BranchCi, GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { passedOn } from '../process/environment.ts';
 import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
@@ -11,6 +11,8 @@ import { clearReport, MOST_REPORT_BYTES } from './scan/report-file.ts';
 import { judgeScan, type Scanned } from './scan/scan-gate.ts';
 
 export interface GatesOptions {
+  /** Without one, a gate of kind ci is unverified. */
+  ci?: BranchCi;
   config: GateConfig[];
   /** The hash of each gate's settings, for its receipts. */
   hashes?: Record<string, string>;

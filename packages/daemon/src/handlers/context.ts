@@ -147,6 +147,8 @@ export interface Machine {
   absenceOf: AbsenceOf;
   /** Mistakes in the surroundings of a project that its config does not show. */
   setupWarnings(project: Project): Promise<string[]>;
+  /** What webhooks of GitHub are signed with. Null: none is accepted. */
+  hookSecret(project: Project): Promise<string | null>;
   /** Asks GitHub once whether the settings work. Empty where GitHub is not used. */
   examineGithub(project: Project, config: Config): Promise<Finding[]>;
   /** Checks that belong to the machine and the store rather than to a project. */

@@ -7,6 +7,7 @@ import { checkRole } from '../handlers/role.ts';
 import { readBody, refuseNul } from './body.ts';
 import { checkCaller, checkHost, isWelcome } from './caller-check.ts';
 import type { Door } from './door.ts';
+import type { GithubHooks } from './github-hook.ts';
 import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
 import { keyOf, type Repeats } from './repeats.ts';
@@ -19,6 +20,7 @@ export type AnswerMcp = (request: IncomingMessage, response: ServerResponse, cal
 export interface RequestContext {
   services(): Services;
   repeats: Repeats;
+  hooks: GithubHooks;
   /** Running calls, aborted when the daemon stops. */
   calls: Set<AbortController>;
   /** Answers a request of the Model Context Protocol. */
@@ -35,6 +37,7 @@ export async function answer(
 ): Promise<void> {
   checkHost(request, door);
   const url = addressOf(request);
+  if (await context.hooks.answer(context.services(), request, response, url.pathname)) return;
   if (await answerPage(request, response, url, door)) return;
   const caller = await checkCaller(request, door);
   if (url.pathname === '/mcp') return context.mcp(request, response, caller);

@@ -6,6 +6,7 @@ import type { Services } from '../handlers/context.ts';
 import { Streams } from '../stream/streams.ts';
 import { type Bind, outerUrl } from './bind.ts';
 import { type Door, hostsFor } from './door.ts';
+import { GithubHooks } from './github-hook.ts';
 import { Repeats } from './repeats.ts';
 import { refuse } from './reply.ts';
 import { type AnswerMcp, answer, type RequestContext } from './request.ts';
@@ -55,11 +56,13 @@ export interface HttpOptions {
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
   const { services, mcp, onChange } = options;
-  const context: RequestContext = { services, mcp, onChange, repeats: new Repeats(Date.now), calls: new Set() };
+  const hooks = new GithubHooks();
+  const context: RequestContext = { services, mcp, onChange, repeats: new Repeats(Date.now), hooks, calls: new Set() };
   const inner = { host: LOOPBACK, tls: null, isPublic: false };
   const streams = new Streams({ services, onError: options.onError });
   const open: Listening[] = [];
   const close = async () => {
+    hooks.close();
     for (const call of context.calls) call.abort();
     await Promise.all([streams.close(), ...open.map((each) => end(each.server))]);
   };

@@ -48,6 +48,15 @@ export interface BranchChecks {
   results: CheckResult[];
 }
 
+/** Where the project's CI sees a commit. */
+export interface BranchCi {
+  /** Pushes the commit to a branch of its own. Returns why it could not, or null. */
+  offer(commit: string): Promise<string | null>;
+  results(commit: string): Promise<CheckResult[]>;
+  /** Removes that branch. */
+  withdraw(commit: string): Promise<void>;
+}
+
 export interface GateResult {
   gate: string;
   state: 'passed' | 'failed' | 'pending';

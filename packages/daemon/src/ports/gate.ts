@@ -16,6 +16,8 @@ export interface GateRequest {
   /** The folder with the files of `tree`. */
   path: string;
   tree: string;
+  /** The commit with this tree, where there is one. */
+  commit?: string;
   /** The files of the change. Null: there is no change, the whole tree is checked. */
   files: string[] | null;
   /** Only these gates and the gates that they need. */
@@ -50,6 +52,8 @@ export interface ProvingCommand extends CheckCommand {
 export interface Gates {
   /** Those that must pass. */
   readonly names: string[];
+  /** Those that are asked about a change only, never about the target. */
+  readonly ofChange?: string[];
   /** Their commands: for builders, and to find the files that control what they check. */
   readonly checks: ProvingCommand[];
   run(request: GateRequest): Promise<GateReport[]>;

@@ -137,6 +137,24 @@ export async function pushBranch(
   return { pushed: to ? await push(site, to, `${commit}:refs/heads/${place.branch}`) : { kind: 'none' }, commit };
 }
 
+const ciBranch = (commit: string) => `refs/heads/tidemill/ci/${commit.slice(0, 16)}`;
+
+/** CI of the remote runs for pushed commits only, so the commit gets a branch for as long as it is being judged. */
+export async function offerToCi(site: Site, commit: string): Promise<Pushed> {
+  const to = await destination(site);
+  return to ? push(site, to, `${commit}:${ciBranch(commit)}`) : { kind: 'none' };
+}
+
+export async function withdrawFromCi(site: Site, commit: string): Promise<void> {
+  const to = await destination(site);
+  if (!to) return;
+  const signal = AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS));
+  await site.git([...NO_PROMPT, 'push', '-q', '--no-verify', to.remote, `:${ciBranch(commit)}`], {
+    signal,
+    env: QUIET,
+  });
+}
+
 async function commitOnTop(
   site: Site,
   { tip, target }: { tip: string; target: string },

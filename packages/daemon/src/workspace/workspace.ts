@@ -1,7 +1,16 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type ChangedFileView, type CutText, plainLine, type TaskFile } from '@tidemill/contract';
-import type { Change, ConflictEditor, FileCommit, KeptFiles, Workspace, Worktree, WorktreeRef } from '../ports.ts';
+import type {
+  Change,
+  ConflictEditor,
+  FileCommit,
+  KeptFiles,
+  Pushed,
+  Workspace,
+  Worktree,
+  WorktreeRef,
+} from '../ports.ts';
 import { openBench, withFilesOf } from './bench.ts';
 import { type BranchFiles, commitToBranch } from './branch-files.ts';
 import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
@@ -33,7 +42,7 @@ import { awaitOrphans } from './orphan.ts';
 import { findOutage } from './outage.ts';
 import { commitFile } from './own-file.ts';
 import { clearDeadDeletion, moveRefs } from './ref.ts';
-import { fetchTarget, isPublished, joinRemote, pushBranch, pushTarget } from './remote.ts';
+import { fetchTarget, isPublished, joinRemote, offerToCi, pushBranch, pushTarget, withdrawFromCi } from './remote.ts';
 import { openScratch, removeScratches } from './scratch.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
@@ -56,6 +65,9 @@ export interface GitWorkspace extends Workspace, ConflictEditor {
   fileOfChange(task: WorktreeRef, commit: string | null, path: string, maxBytes: number): Promise<TaskFile | null>;
   /** Commits this one file to the target where the person has it checked out, and nothing else. */
   commitFile(file: string, text: string, message: string): Promise<FileCommit>;
+  /** Pushes a commit to a branch of its own, for CI to see; never by force. */
+  offerToCi(commit: string): Promise<Pushed>;
+  withdrawFromCi(commit: string): Promise<void>;
   /** Commits files to a branch that nobody has checked out. */
   commitToBranch(files: BranchFiles): Promise<KeptFiles>;
   /** Waits for background deletion and lets the helper process go. Nothing may be called afterwards. */
@@ -126,6 +138,8 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     joinRemote: (remote) => joinRemote(site, remote),
     isPublished: (commit) => isPublished(site, commit),
     pushTarget: (commit) => pushTarget(site, commit),
+    offerToCi: (commit) => offerToCi(site, commit),
+    withdrawFromCi: (commit) => withdrawFromCi(site, commit),
     pushBranch: (task, proven) => at(task, (place) => pushBranch(site, place, proven)),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
     mergeLosses: (task) => lossesOf(site, site.place(task)),

@@ -75,7 +75,8 @@ export class Baseline {
       const look = this.#looks.get(`${commit} ${gate}`);
       return look !== undefined && now - look.at < (look.red ? RED_MS : CLEARED_MS);
     };
-    const asked = gates.filter((gate) => gate !== INTEGRITY_GATE);
+    const { ofChange = [] } = this.#deps.gates;
+    const asked = gates.filter((gate) => gate !== INTEGRITY_GATE && !ofChange.includes(gate));
     const unknown = asked.filter((gate) => !isKnown(gate));
     if (unknown.length > 0) await this.#run(commit, unknown, asker);
     const red = asked

@@ -113,7 +113,7 @@ export class Prover {
     tries: Tries,
   ): Promise<GateReport[]> {
     const { signal, control, watch } = leased;
-    const { path, tree } = checkout;
+    const { path, tree, commit } = checkout;
     const reset = async () => {
       await checkout.reset();
       await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
@@ -122,6 +122,7 @@ export class Prover {
     const request = {
       path,
       tree,
+      commit,
       files: work.files,
       signal,
       control,

@@ -16,7 +16,7 @@ export async function readChecks(client: GithubClient, commit: string, target: s
 }
 
 /** Commit statuses and check runs; of two with the same name, the check run. */
-async function readResults(client: GithubClient, commit: string): Promise<CheckResult[]> {
+export async function readResults(client: GithubClient, commit: string): Promise<CheckResult[]> {
   const [{ statuses }, { check_runs }] = await Promise.all([
     client.get(`/commits/${commit}/status`, CombinedStatus, { per_page: 100 }),
     client.get(`/commits/${commit}/check-runs`, CheckRuns, { per_page: 100, filter: 'latest' }),

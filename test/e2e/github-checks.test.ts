@@ -1,0 +1,116 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, test } from 'vitest';
+import { git } from '../support/github/git-backend.ts';
+import { GithubBed } from '../support/github/github-bed.ts';
+
+const TIMEOUT = { timeout: 40_000 };
+let bed: GithubBed;
+afterEach(() => bed.close());
+
+/** What a workflow reports for each commit that is pushed for it. */
+async function runWorkflow(conclusion: (text: string) => string | null, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    const refs = await git(bed.github.repository, 'for-each-ref', '--format=%(objectname)', 'refs/heads/tidemill/ci/');
+    for (const commit of refs.split('\n').filter(Boolean)) {
+      const text = await git(bed.github.repository, 'show', `${commit}:apples.txt`);
+      bed.github.checks.report(commit, 'build', conclusion(text), `expected it in capitals, got ${text}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+describe('a gate of kind ci', TIMEOUT, () => {
+  const open = async (timeout: string) => {
+    bed = await GithubBed.open({
+      config: `  - { name: build, kind: ci, timeout: ${timeout} }\npullRequest: { poll: 300ms, noChecks: continue, noChecksAfter: 100ms }\n`,
+    });
+    await bed.up();
+  };
+
+  test('passes with what CI reports for the pushed commit, and its branch is removed', async () => {
+    await open('20s');
+    let isOver = false;
+    const workflow = runWorkflow(
+      () => 'success',
+      () => isOver,
+    );
+    const number = await bed.add('Write apples');
+    await bed.when(number, ({ stage }) => stage === 'done');
+    isOver = true;
+    await workflow;
+    const receipts = await bed.machine.events(bed.root, ['evidence.recorded']);
+    expect(JSON.stringify(receipts)).toContain('"gate":"build"');
+    expect(await git(bed.github.repository, 'for-each-ref', 'refs/heads/tidemill')).toBe('');
+  });
+
+  test('that fails goes back to the agent with its summary', async () => {
+    await open('20s');
+    let isOver = false;
+    const workflow = runWorkflow(
+      (text) => (text === 'APPLES' ? 'success' : 'failure'),
+      () => isOver,
+    );
+    const number = await bed.add('Write apples');
+    await bed.when(number, ({ stage }) => stage === 'done');
+    isOver = true;
+    await workflow;
+    const back = await bed.machine.events(bed.root, ['run.sent_back']);
+    expect(back.map(({ body }) => body)).toMatchObject([{ gates: ['build'] }]);
+    expect(await git(bed.github.repository, 'show', 'main:apples.txt')).toBe('APPLES');
+  });
+
+  test('without any report is unverified, never a pass', async () => {
+    await open('2s');
+    const number = await bed.add('Write apples');
+    const waits = await bed.when(number, ({ waiting }) => waiting !== null);
+    expect(waits.waiting).toContain('CI is not verified: no check was reported within 2 s');
+    const receipts = JSON.stringify(await bed.machine.events(bed.root, ['evidence.recorded']));
+    expect(receipts).toContain('"gate":"build","command":"","tree"');
+    expect(receipts).not.toMatch(/"gate":"build"[^}]*"status":"pass"/);
+    expect(await bed.github.pulls.all()).toEqual([]);
+  });
+});
+
+describe('webhooks', TIMEOUT, () => {
+  const SECRET = 'hush';
+  const deliver = async (body: string, headers: Record<string, string>) => {
+    const { id } = await bed.machine.ask(bed.root, async (api) => (await api.projects({ root: bed.root }))[0]!);
+    const response = await fetch(`${bed.daemon!.url}/v1/hooks/github/${id}`, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'x-github-event': 'check_run', ...headers },
+    });
+    return response.status;
+  };
+  const signed = (body: string, secret = SECRET) => ({
+    'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+  });
+
+  test('a signed one makes Tidemill look at once; unsigned, forged and replayed ones do no harm', async () => {
+    bed = await GithubBed.open({
+      env: { HOOK_SECRET: SECRET },
+      config: 'pullRequest: { poll: 10m }\n',
+      hook: '$HOOK_SECRET',
+    });
+    bed.github.pulls.protections.set('main', { contexts: ['ci'] });
+    await bed.up();
+    const number = await bed.add('Write apples');
+    const { head } = await bed.pull(number, ({ waiting }) => waiting !== null);
+    bed.github.checks.report(head, 'ci', 'success');
+    const body = JSON.stringify({ action: 'completed', check_run: { head_sha: head, conclusion: 'failure' } });
+    expect(await deliver(body, {})).toBe(401);
+    expect(await deliver(body, signed(body, 'guess'))).toBe(401);
+    expect(await deliver(`${body} `, signed(body))).toBe(401);
+    expect(await deliver(body, { 'x-hub-signature-256': 'sha256=00' })).toBe(401);
+    expect((await bed.task(number)).stage).toBe('merge');
+    const startedAt = Date.now();
+    // What it says is not believed: GitHub is asked, and says success.
+    expect(await deliver(body, signed(body))).toBe(202);
+    await bed.when(number, ({ stage }) => stage === 'done');
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
+    // Replayed and late: nothing happens.
+    const before = bed.github.writes('mill-bot').length;
+    for (let again = 0; again < 5; again += 1) expect(await deliver(body, signed(body))).toBe(202);
+    expect(bed.github.writes('mill-bot').length).toBe(before);
+  });
+});
