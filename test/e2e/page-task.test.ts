@@ -10,7 +10,12 @@ import { PageBed } from '../support/page-bed.ts';
 const CONFIG = `workers: 2
 gates:
   - { name: test, run: "echo checking; echo 12 passing" }
+  - { name: lint, kind: scan, severity: warn, run: "if test -e end.txt; then cat lint.json; exit 1; else echo []; fi" }
 `;
+/** What a scanner found: a hostile title among it. */
+const FOUND = (title: string) =>
+  JSON.stringify([{ severity: 'high', id: 'no-eval', message: title, file: 'src/mill.ts', line: 3 }]);
+
 const HOSTILE = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
 /** An agent's output: tool calls between other text. */
 const SAID = [
@@ -68,7 +73,7 @@ const add = (title: string, after: number[] = []) => bed.add(title, { after, acc
 
 beforeAll(async () => {
   if (!hasBrowser) return;
-  const files = { 'old-name.txt': 'a file\nthat is moved\nas it is\n' };
+  const files = { 'old-name.txt': 'a file\nthat is moved\nas it is\n', 'lint.json': FOUND(HOSTILE) };
   bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO, files });
   ({ page, api, project } = bed);
 }, 4 * PATIENCE_MS);
@@ -164,6 +169,12 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await gate.getByRole('button', { name: /^View output/ }).click();
     await dialog().getByText('12 passing').waitFor();
     await page.keyboard.press('Escape');
+    const warning = page.locator('[data-gate="lint"]').first();
+    await warning.getByText('warning', { exact: true }).waitFor();
+    await warning.getByText('new findings: 1 high').waitFor();
+    await warning.getByText('1 finding', { exact: true }).click();
+    await warning.getByText(HOSTILE).waitFor();
+    await warning.getByText('src/mill.ts:3').waitFor();
     await page.keyboard.press('4');
     await page.getByText('met', { exact: true }).waitFor();
     await page.getByText('checked by the scenario').waitFor();

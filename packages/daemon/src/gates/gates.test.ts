@@ -143,6 +143,10 @@ describe('integrity', () => {
     },
   );
 
+  it.each(['.claude-sessions/agent-1.request.json', '.Claude-Sessions/x'])('lets nobody commit %s', async (file) => {
+    expect(await refusal(['a.txt', file])).toContain('is never committed');
+  });
+
   it.each([
     '.claude/settings.json',
     '.claude/settings.local.json',

@@ -16,6 +16,8 @@ export async function integrityProblems(folder: string, files: string[], signal:
     const name = plainName(file);
     if (isSettings(file)) {
       problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
+    } else if (isRequest(file)) {
+      problems.push(`${name}: .claude-sessions/ holds what people and programs ask of agents, and is never committed`);
     } else if (await isPersons(folder, file)) {
       problems.push(`${name}: an agent or editor on a person's machine acts on it, so only a person may change it`);
     } else if (await leadsOut(folder, file)) {
@@ -33,6 +35,9 @@ export async function integrityProblems(folder: string, files: string[], signal:
 
 /** Ignores case: on some file systems `.Tidemill` equals `.tidemill`. */
 const isSettings = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.tidemill';
+
+/** What lands there would look like a person's request. */
+const isRequest = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.claude-sessions';
 
 /** Its target exists only on this machine, or differs in other clones. */
 async function leadsOut(folder: string, file: string): Promise<boolean> {

@@ -9,7 +9,8 @@ import { useShown } from '../../shell/project.tsx';
 export function LandedProof({ detail, commit }: { detail: TaskDetail; commit: string }) {
   const { status } = useShown();
   const [proof, setProof] = useState<Verification | null>(null);
-  const newest = detail.evidence.at(-1);
+  // A commit names the last receipt that it needed; warnings are none of these.
+  const newest = detail.evidence.findLast(({ severity }) => severity !== 'warn');
   return (
     <section className="standing" aria-label="Landed">
       <p className="row">
