@@ -11,9 +11,10 @@ export class ScriptedDeliverer implements Deliverer {
   hasHealth = true;
   rollbackCommands: string[] = [];
   blocked: string | null = null;
-  readonly workflow: string | null = null;
+  workflow: string | null = null;
 
   commands(_environment: string, kind: 'run' | 'rollback'): string[] {
+    if (this.workflow !== null) return [];
     return kind === 'rollback' && this.rollbackCommands.length > 0 ? this.rollbackCommands : ['build', 'deploy'];
   }
   healthOf(): string | null {
@@ -29,7 +30,7 @@ export class ScriptedDeliverer implements Deliverer {
     return this.#do(context, command, signal);
   }
   dispatch(context: DeliveryContext, signal: AbortSignal): Promise<StepEnd> {
-    return this.#do(context, 'workflow', signal);
+    return this.#do(context, `workflow ${context.attempt}`, signal);
   }
   check(context: DeliveryContext, signal: AbortSignal): Promise<StepEnd> {
     return this.#do(context, context.isRollback ? 'health after rollback' : 'health', signal);

@@ -41,8 +41,11 @@ function openGithub({ root, config, env, clock }: GithubSurroundings): GithubCli
   });
 }
 
-const usesGithub = ({ github, landing, tracker }: Config) =>
-  github !== undefined || landing === 'pull_request' || tracker?.type === 'github';
+const usesGithub = ({ github, landing, tracker, delivery }: Config) =>
+  github !== undefined ||
+  landing === 'pull_request' ||
+  tracker?.type === 'github' ||
+  delivery.environments.some(({ workflow }) => workflow !== undefined);
 
 const Repository = z.object({
   full_name: z.string(),

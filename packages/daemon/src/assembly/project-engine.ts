@@ -21,6 +21,7 @@ import { readablePlaces } from '../process/network-settings.ts';
 import { loadCatalogue } from '../questions/catalogue.ts';
 import { createSessionFiles } from '../sessions/session-files.ts';
 import { GithubForge } from '../trackers/github/pulls/forge.ts';
+import { createWorkflows } from '../trackers/github/workflows/workflow-runs.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
 import { ciOf, githubOf } from './github.ts';
 import { guardToolsOf } from './guard-tools.ts';
@@ -220,6 +221,7 @@ async function changingParts(
       host,
       logOf: (deliveryId) => folder.deliveryLog(deliveryId),
       env: process.env,
+      ...(client ? { workflows: createWorkflows({ client, clock, branch: config.target }) } : {}),
     }),
     preparation: createPreparation({
       steps,

@@ -48,7 +48,7 @@ function setUp(environment: object) {
   });
   const context: DeliveryContext = {
     ...{ deliveryId, ref: `D${made}`, environment: 'staging', commit: 'c0ffee', previous: null },
-    ...{ isRollback: false, path: folder },
+    ...{ isRollback: false, attempt: 0, path: folder },
   };
   const run = (command: string, signal = new AbortController().signal) => deliverer.run(context, command, signal);
   const check = (signal = new AbortController().signal) => deliverer.check(context, signal);

@@ -70,12 +70,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         return endOf(end, setup.timeout);
       }),
     dispatch: (context, signal) =>
-      withLog(context, `workflow ${find(context.environment).workflow}`, async (log, { workflow = '' }) => {
+      withLog(context, `workflow ${find(context.environment).workflow}`, async (log, { workflow = '', timeout }) => {
         const { workflows } = options;
         if (!workflows) return { result: 'failed', note: NO_WORKFLOWS };
-        const { environment, commit, deliveryId, isRollback } = context;
-        const marker = isRollback ? `${deliveryId}-rollback` : deliveryId;
-        return workflows.run({ workflow, environment, commit, marker }, signal, (line) => void log.line(line));
+        const { environment, commit, deliveryId, attempt } = context;
+        const about = { workflow, environment, commit, marker: `${deliveryId}-${attempt}` };
+        const limit = AbortSignal.timeout(timeout);
+        const end = await workflows.run(about, AbortSignal.any([signal, limit]), (line) => void log.line(line));
+        return limit.aborted && end.result === 'stopped' ? { ...end, result: 'timed_out' } : end;
       }),
     check: (context, signal) =>
       withLog(context, `health check of ${context.environment}`, async (log, setup) => {

@@ -11,6 +11,8 @@ export interface DeliveryContext {
   /** What was healthy before. */
   previous: string | null;
   isRollback: boolean;
+  /** Workflows of this delivery that have ended. One that was cut short has the same number again. */
+  attempt: number;
   /** A clean checkout of the commit. */
   path: string;
 }

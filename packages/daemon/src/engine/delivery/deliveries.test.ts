@@ -110,6 +110,18 @@ describe('what lands is delivered', () => {
     expect(await environment('production')).toMatchObject({ live: { commit: second } });
   });
 
+  test('after a finished specification, once', async () => {
+    await bed.close();
+    await open({ ...STAGING, when: 'spec' });
+    const commit = await land();
+    expect(await statuses()).toEqual([]);
+    await finishSpec();
+    expect(await deliveries()).toMatchObject([{ status: 'healthy', cause: 'spec', specId: 'spec_1', commit }]);
+    await land();
+    await killed();
+    expect(await statuses()).toEqual(['staging healthy']);
+  });
+
   test('notify_and_proceed tells people and begins', async () => {
     await bed.close();
     await open({ ...STAGING, approve: 'notify_and_proceed' });
@@ -266,6 +278,45 @@ describe('the daemon is killed', () => {
     await killed();
     expect((await deliveries())[1]).toMatchObject({ status });
     expect(deliverer.ran).toEqual(after.map((each) => `staging ${each} ${commit}`));
+  });
+
+  test('in a workflow: it is followed, not started again; a rollback starts another one', async () => {
+    await land();
+    deliverer.workflow = 'deploy.yml';
+    hangAt('workflow 0');
+    const second = await land();
+    deliverer.script = () => passed;
+    await killed();
+    expect(deliverer.ran.slice(-3)).toEqual([
+      ...[`staging workflow 0 ${second}`, `staging workflow 0 ${second}`, `staging health ${second}`],
+    ]);
+    expect((await deliveries())[1]).toMatchObject({ status: 'healthy' });
+    deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
+    await land();
+    expect(deliverer.ran.slice(-2)).toEqual([
+      `staging workflow 1 ${second}`,
+      `staging health after rollback ${second}`,
+    ]);
+  });
+
+  test('between the last command and the check: only the check runs', async () => {
+    await land();
+    hangAt('health');
+    const second = await land();
+    const delivery = (await deliveries())[1]!;
+    const own = { ...about(delivery), owner: delivery.owner! };
+    // As it is recorded before the status changes.
+    await bed.must({ type: 'delivery.step_end', ...own, result: 'passed', note: '' });
+    await bed.must({ type: 'delivery.move', ...own, to: 'running', why: '' });
+    for (const name of ['build', 'deploy']) {
+      await bed.must({ type: 'delivery.step_begin', ...own, kind: 'run', name });
+      await bed.must({ type: 'delivery.step_end', ...own, result: 'passed', note: '' });
+    }
+    deliverer.ran.length = 0;
+    deliverer.script = () => passed;
+    await killed();
+    expect(deliverer.ran).toEqual([`staging health ${second}`]);
+    expect((await deliveries())[1]).toMatchObject({ status: 'healthy' });
   });
 
   test('in a command, and the check fails: rolled back', async () => {

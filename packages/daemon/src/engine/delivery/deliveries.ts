@@ -10,7 +10,8 @@ import {
 import type { Deliverer, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { contentsOf, newestLanded } from './contents.ts';
-import { DeliveryRun, ShuttingDown } from './delivery-run.ts';
+import { DeliveryRun } from './delivery-run.ts';
+import { ShuttingDown } from './delivery-steps.ts';
 
 const ALERTS = ['delivery_failed', 'delivery_rolled_back', 'rollback_failed'] as const;
 
