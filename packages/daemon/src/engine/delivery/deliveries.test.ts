@@ -4,11 +4,14 @@ import {
   type EnvironmentRules,
   environmentId,
   personActor,
+  SpecDraft,
 } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EngineBed, quickAgent } from '../../../../../test/support/engine-bed.ts';
 import { ScriptedDeliverer } from '../../../../../test/support/scripted-deliverer.ts';
-import type { StepEnd } from '../../ports.ts';
+import { createIds } from '../../clock.ts';
+import type { Agent, StepEnd } from '../../ports.ts';
+import { approveSpec } from '../flows/spec.ts';
 
 const MINUTE = 60_000;
 const failed: StepEnd = { result: 'failed', note: 'exit code 1' };
@@ -34,11 +37,36 @@ async function open(...delivery: EnvironmentRules[]): Promise<void> {
   deliverer = new ScriptedDeliverer();
   bed = await EngineBed.open({ delivery }, (own) => ({
     deliverer,
-    agentFor: () => quickAgent(() => own.repository),
+    agentFor: (mode) => (mode === 'judge' ? judge : quickAgent(() => own.repository)),
     isOwnerDead: () => true,
   }));
   await bed.start();
 }
+/** Finds every requirement of a specification met. */
+const judge: Agent = {
+  label: 'judge',
+  start() {
+    const judgement = { requirements: [{ requirement: 'R1', met: true, evidence: 'file' }] };
+    const envelope = { outcome: 'judged', summary: 'all met', judgement } as const;
+    return { end: Promise.resolve({ kind: 'result', envelope }), stop: async () => undefined };
+  },
+};
+
+/** A specification with one task, built and judged. */
+async function finishSpec(): Promise<void> {
+  const draft = SpecDraft.parse({
+    title: 'Parts',
+    requirements: [{ id: 'R1', text: 'There are parts' }],
+    tasks: [{ id: 'T1', title: 'Part', phase: 'api', requirements: ['R1'] }],
+  });
+  const source = { kind: 'file', ideaId: null, text: 'x' } as const;
+  const by = personActor('ada');
+  await bed.must({ type: 'spec.import', projectId: bed.projectId, specId: 'spec_1', draft, source, by });
+  const spec = (await bed.store.record('spec', 'spec_1'))!;
+  await approveSpec({ store: bed.store, ids: createIds(bed.clock) }, spec, { version: 1, override: true, by });
+  await bed.pass(30 * MINUTE);
+}
+
 beforeEach(() => open(STAGING));
 afterEach(() => bed.close());
 
@@ -113,10 +141,10 @@ describe('what lands is delivered', () => {
   test('after a finished specification, once', async () => {
     await bed.close();
     await open({ ...STAGING, when: 'spec' });
-    const commit = await land();
+    await land();
     expect(await statuses()).toEqual([]);
     await finishSpec();
-    expect(await deliveries()).toMatchObject([{ status: 'healthy', cause: 'spec', specId: 'spec_1', commit }]);
+    expect(await deliveries()).toMatchObject([{ status: 'healthy', cause: 'spec', specId: 'spec_1', taskCount: 2 }]);
     await land();
     await killed();
     expect(await statuses()).toEqual(['staging healthy']);
