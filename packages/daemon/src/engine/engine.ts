@@ -90,7 +90,9 @@ export class Engine {
     const outages = this.#outages;
     this.#target = new TargetSync(deps, prover.baseline);
     const usual = new UsualTimes(deps);
-    const tools = { agentBackoff: this.#agentBackoff, prover, usual, target: this.#target, outages };
+    this.tracker = new EngineTracker(deps);
+    const claimOutside = (task: Task) => this.tracker.claim(task);
+    const tools = { claimOutside, agentBackoff: this.#agentBackoff, prover, usual, target: this.#target, outages };
     this.fleet = new Fleet(deps, tools, () => this.wake());
     this.outside = new OutsideWork(deps, {
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
@@ -100,7 +102,6 @@ export class Engine {
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#pulls = new PullWatch(deps);
     this.#jobs = new JobWatch(deps, () => this.wake());
-    this.tracker = new EngineTracker(deps);
     this.#deliveries = new Deliveries(deps);
   }
 
@@ -215,6 +216,7 @@ export class Engine {
   /** Stops claiming, lets each step reach its checkpoint for `graceMs`, then stops the agents. Work is kept. */
   async stop({ graceMs }: { graceMs: number }): Promise<void> {
     this.#stopped.abort();
+    this.tracker.stop();
     this.#offCommit();
     this.#endBackoff();
     const reactorsStopped = Promise.all(this.#reactors.map((reactor) => reactor.stop()));

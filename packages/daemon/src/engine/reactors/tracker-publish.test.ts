@@ -80,6 +80,19 @@ describe('two Tidemills', () => {
     const stages = [await first.tasks(), await second.tasks()].map(([task]) => task?.stage);
     expect(stages.filter((stage) => stage === 'cancelled' || stage === undefined)).toHaveLength(1);
     expect(item.comments).toHaveLength(1);
+    // The claim comes before the agent: only one was started.
+    const runs = await Promise.all([first.bed.log('run.started'), second.bed.log('run.started')]);
+    expect(runs.map(({ length }) => length).sort()).toEqual([0, 1]);
+  });
+
+  test('work does not wait for a tracker that does not answer', async () => {
+    const board = new SimTracker();
+    board.add('Add');
+    const made = await begin(board);
+    board.comment = () => new Promise(() => undefined);
+    await made.bed.start();
+    await made.settle(20_000);
+    expect(await made.bed.log('run.started')).toHaveLength(1);
   });
 });
 

@@ -44,6 +44,13 @@ export class TrackerPublish implements RoutedReactor {
     else if (this.#refused.size > 0) call.tickIn(REFUSED_MS);
   }
 
+  /** Writes the state of one task now. */
+  async claim(taskId: string): Promise<void> {
+    await this.#link.use(async (followed) => {
+      await this.#writer.write(followed, taskId);
+    });
+  }
+
   /** Returns false when the tracker is in trouble. */
   async #write(): Promise<boolean> {
     const before = [...this.#refused.values()].map(({ error }) => error).join('\n');

@@ -10,6 +10,7 @@ export class TrackerLink {
   readonly #deps: EngineDeps;
   readonly #outage: StandingAlerts;
   readonly #items: StandingAlerts;
+  readonly #stopped = new AbortController();
   #calls: Promise<unknown> = Promise.resolve();
   #failures = 0;
   #pausedUntil = 0;
@@ -43,6 +44,11 @@ export class TrackerLink {
     return call;
   }
 
+  /** Nobody waits for a tracker any more. A write that is under way is found by the next daemon. */
+  stop(): void {
+    this.#stopped.abort();
+  }
+
   /** Items that wait for a person, and those whose state could not be written. */
   async tell(about: { waiting?: StandingCondition[]; refused?: StandingCondition[] }): Promise<void> {
     this.#waiting = about.waiting ?? this.#waiting;
@@ -60,7 +66,7 @@ export class TrackerLink {
     }
     if (this.pauseMs > 0 && !isUrgent) return false;
     try {
-      await work(followed);
+      if (await this.#endsFirst(work(followed))) return false;
     } catch (error) {
       if (!(error instanceof TrackerError)) throw error;
       this.#pause(error);
@@ -74,6 +80,20 @@ export class TrackerLink {
     this.trouble = null;
     await this.#settle();
     return true;
+  }
+
+  /** True when the engine stops before the work is done. */
+  async #endsFirst(work: Promise<void>): Promise<boolean> {
+    const { signal } = this.#stopped;
+    const { promise, resolve } = Promise.withResolvers<true>();
+    const stop = () => resolve(true);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      return await Promise.race([work.then(() => false), promise]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
   }
 
   #pause({ retryInMs }: TrackerError): void {

@@ -1,9 +1,12 @@
-import { AppError, type TrackerView } from '@tidemill/contract';
+import { AppError, type Task, type TrackerView } from '@tidemill/contract';
 import type { ReactorHandle, RoutedReactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { TrackerPublish } from '../reactors/tracker-publish.ts';
 import { TrackerSync } from '../reactors/tracker-sync.ts';
 import { TrackerLink } from './link.ts';
+
+/** Work begins after this time, whatever the tracker does. */
+const CLAIM_MS = 15_000;
 
 /** What requests may ask of a project's tracker. */
 export interface TrackerWork {
@@ -16,12 +19,14 @@ export interface TrackerWork {
 
 /** The tracker of a running engine. */
 export class EngineTracker implements TrackerWork {
+  readonly #deps: EngineDeps;
   readonly #link: TrackerLink;
   readonly #sync: TrackerSync;
   readonly #publish: TrackerPublish;
   #handle: ReactorHandle | null = null;
 
   constructor(deps: EngineDeps) {
+    this.#deps = deps;
     this.#link = new TrackerLink(deps);
     this.#sync = new TrackerSync(deps, this.#link);
     this.#publish = new TrackerPublish(deps, this.#link);
@@ -29,6 +34,10 @@ export class EngineTracker implements TrackerWork {
 
   reactors(): RoutedReactor[] {
     return [this.#sync, this.#publish];
+  }
+
+  stop(): void {
+    this.#link.stop();
   }
 
   /** The handle of the reader, once it runs. */
@@ -53,5 +62,19 @@ export class EngineTracker implements TrackerWork {
 
   wake(): void {
     this.#handle?.wake();
+  }
+
+  /**
+   * Before the first agent of an item's task: the comment that claims it. Work does not wait for a tracker that is slow or
+   * in trouble.
+   */
+  async claim(task: Task): Promise<void> {
+    if (task.origin?.kind !== 'tracker' || Object.keys(task.runs).length > 0 || !this.#link.followed) return;
+    const { clock, onNote } = this.#deps;
+    const written = this.#publish
+      .claim(task.id)
+      .catch((error: unknown) => onNote(`#${task.number} could not be claimed at the tracker`, error));
+    const isOver = new AbortController();
+    await Promise.race([written.finally(() => isOver.abort()), clock.sleep(CLAIM_MS, isOver.signal)]);
   }
 }

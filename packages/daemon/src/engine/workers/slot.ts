@@ -23,6 +23,8 @@ export interface SlotTools {
   usual: UsualTimes;
   target: TargetSync;
   outages: Outages;
+  /** Says outside that the task is worked on. Another Tidemill may have been first: then the task is cancelled. */
+  claimOutside(task: Task): Promise<void>;
 }
 
 /** The worker of a slot. */
@@ -45,18 +47,21 @@ export class Slot {
   readonly #usual: UsualTimes;
   readonly #target: TargetSync;
   readonly #outages: Outages;
+  readonly #claimOutside: SlotTools['claimOutside'];
   leased: LeasedWork | null = null;
   /** Settles when the slot is free. */
   free: Promise<unknown> = Promise.resolve();
   #desired: { is: DesiredState; by: Actor } = { is: 'running', by: ENGINE };
 
-  constructor(deps: EngineDeps, { agentBackoff, prover, usual, target, outages }: SlotTools, worker: SlotWorker) {
+  constructor(deps: EngineDeps, tools: SlotTools, worker: SlotWorker) {
+    const { agentBackoff, prover, usual, target, outages, claimOutside } = tools;
     this.#deps = deps;
     this.#agentBackoff = agentBackoff;
     this.#prover = prover;
     this.#usual = usual;
     this.#target = target;
     this.#outages = outages;
+    this.#claimOutside = claimOutside;
     this.workerId = worker.workerId;
     this.name = worker.name;
     this.role = worker.role;
@@ -72,6 +77,7 @@ export class Slot {
     return this.#hold(leased, {
       do: async () => {
         await before;
+        await this.#claimOutside(task);
         return this.#stage(leased);
       },
       unwind: (error) => this.#unwind(leased, error),
