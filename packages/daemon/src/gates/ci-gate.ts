@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, type GateConfig, type GateStatus } from '@tidemill/contract';
+import { AppError, type GateConfig, type GateStatus, gateSeverity } from '@tidemill/contract';
 import { judgeChecks } from '@tidemill/core';
 import type { CheckResult, GateReport, GateRequest } from '../ports.ts';
 import { excerptOf } from './excerpt.ts';
@@ -42,6 +42,7 @@ export async function runCi(options: GatesOptions, gate: GateConfig, request: Ga
         environment: 'GitHub',
         config: options.hashes?.[gate.name] ?? '',
         attempt: request.again?.includes(gate.name) ? 2 : 1,
+        ...(gateSeverity(gate) === 'warn' ? { severity: 'warn' as const } : {}),
       },
       excerpt: verdict.status === 'pass' ? '' : excerptOf(verdict.says, verdict.text),
       fixed: [],
