@@ -177,6 +177,9 @@ export class SimRepository implements Workspace {
     const own = [...reach(to)].filter((id) => !old.has(id));
     return own.map((commit) => ({ commit, at: 0, subject: this.commits.get(commit)?.message ?? '' }));
   }
+  async tagBefore(): Promise<null> {
+    return null;
+  }
   async commitNamed(name: string): Promise<string | null> {
     return this.commits.has(name) ? name : null;
   }

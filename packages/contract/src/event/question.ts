@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
 import { Answer, Question } from '../question.ts';
-import { event, mill, said } from './event.ts';
+import { event, MILL, mill, said } from './event.ts';
 
 /** Every page that shows questions. */
 const stale = ['inbox', 'questions', 'task', 'ideas', 'idea', 'specs', 'spec', 'feedback'] as const;
@@ -13,7 +13,8 @@ export const questionEvents = [
     {
       stale,
       shown: 'terminal',
-      says: ({ question: { ref, agent, type, text } }) => said(agent, `asks ${ref} (${type}): ${text}`),
+      says: ({ question: { ref, agent, source, type, text } }) =>
+        said(source === 'engine' || source === 'catalogue' ? MILL : agent, `asks ${ref} (${type}): ${text}`),
     },
   ),
   event(

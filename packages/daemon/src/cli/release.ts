@@ -16,7 +16,7 @@ export function addRelease(program: Command, context: CliContext): void {
   const release = program
     .command('release <version>')
     .description('add a task that sets the version and writes the changelog; it lands through the gates')
-    .option('--from <revision>', 'the last release, such as v1.1.0; default: everything that has landed')
+    .option('--from <revision>', 'the last release, such as v1.1.0; default: the last tag')
     .option('--print', 'only print what the task would say')
     .option(...jsonOption)
     .addHelpText(
@@ -57,7 +57,7 @@ Examples:
   release
     .command('notes')
     .description('print what landed between two commits or tags, as Markdown')
-    .option('--from <revision>', 'default: from the beginning')
+    .option('--from <revision>', 'default: the last tag, or the beginning')
     .option('--to <revision>', 'default: the target')
     .option('--out <file>', 'write it to a new file')
     .option(...jsonOption)

@@ -32,7 +32,8 @@ budget: { dailyUsd: 50, monthlyUsd: 500 }
 # review). Put your own pipelines into .tidemill/pipelines/NAME.yaml.
 pipeline: feature
 
-# How a task lands: squash (one commit), rebase (its own commits) or merge (a merge commit).
+# How a task lands: squash (one commit), rebase (its own commits), merge (a merge commit), or pull_request (a pull request
+# on GitHub; see docs/github.md).
 landing: squash
 
 # true: a person approves each plan before it is built.

@@ -55,6 +55,7 @@ export interface LentWorkspace
       | 'filesIn'
       | 'snapshot'
       | 'snapshots'
+      | 'tagBefore'
       | 'targetCommit'
       | 'dropSnapshots'
       | 'leaks'

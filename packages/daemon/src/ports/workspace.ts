@@ -257,6 +257,8 @@ export interface Workspace {
   recentCommits(limit: number): Promise<{ commit: string; subject: string; reverts: string[] }[]>;
   /** The commits that `to` has and `from` has not, newest first. Without `from`: all that `to` has. */
   commitsBetween(from: string | null, to: string, limit: number): Promise<PastCommit[]>;
+  /** The newest tag before a commit; null when there is none. */
+  tagBefore(commit: string): Promise<string | null>;
   /** The commit that a tag, a branch or a shortened hash names; null when there is none. */
   commitNamed(name: string): Promise<string | null>;
   /** The newest commits of the target that Tidemill did not make, with what they change of landed work. */

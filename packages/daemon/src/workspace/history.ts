@@ -19,6 +19,13 @@ export async function commitsBetween(
   });
 }
 
+/** The newest tag before a commit; null when there is none. */
+export async function tagBefore(site: Site, commit: string): Promise<string | null> {
+  // 128: it has no parent, or there is no tag.
+  const { code, stdout } = await site.git(['describe', '--tags', '--abbrev=0', `${commit}^`], { answers: [128] });
+  return code === 0 ? stdout.trim() : null;
+}
+
 /** The commit that a tag, a branch or a shortened hash names; null when there is none. */
 export async function commitNamed(site: Site, name: string): Promise<string | null> {
   // A revision is one line, and must not be taken for a range or an expression with side conditions.

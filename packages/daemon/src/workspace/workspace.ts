@@ -23,7 +23,7 @@ import { readChange } from './file-changes.ts';
 import { openForecaster } from './forecast.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
 import { handmadeCommits } from './handmade.ts';
-import { commitNamed, commitsBetween } from './history.ts';
+import { commitNamed, commitsBetween, tagBefore } from './history.ts';
 import { dropSnapshots, keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
 import {
@@ -130,6 +130,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     provenCommits: (limit) => provenCommits(site, limit),
     recentCommits: (limit) => recentCommits(site, limit),
     commitsBetween: (from, to, limit) => commitsBetween(site, from, to, limit),
+    tagBefore: (commit) => tagBefore(site, commit),
     commitNamed: (name) => commitNamed(site, name),
     handmadeCommits: (query) => handmadeCommits(site, query),
     outage: (isSuspected) => findOutage(site, isSuspected),

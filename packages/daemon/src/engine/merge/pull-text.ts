@@ -65,7 +65,7 @@ export async function pullBody(
       `Tree \`${tree}\`, evidence \`${hash}\`.`,
     ].join('\n'),
     verdict && `### Review\n${plainMarkdown(verdict.summary.slice(0, MOST_SUMMARY))}`,
-    `### Cost\n${runs.length} runs, ${cost.toFixed(2)} USD.`,
+    `### Cost\n${runs.length === 1 ? '1 run' : `${runs.length} runs`}, ${cost.toFixed(2)} USD.`,
     ...notes.map((note) => `> ${note}`),
     `Task #${task.number} of Tidemill. Comments of people with push access go back to the agent.`,
     markerOf(task),

@@ -4,12 +4,13 @@ import { landedBetween } from '../../engine/delivery/contents.ts';
 import type { LentWorkspace, Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 
-/** What landed between two commits. Without `from`: everything that `to` has. Without `to`: the target. */
+/** What landed between two commits. Without `from`: since the last tag before `to`. Without `to`: the target. */
 export async function showReleaseNotes(services: Services, input: RouteRequest<'releaseNotes'>): Promise<ReleaseNotes> {
   const project = await projectOf(services, input.project);
   return services.repositories.withWorkspace(project, async (workspace) => {
     const to = await named(workspace, project, input.to ?? (await workspace.targetCommit()));
-    const from = input.from === undefined ? null : await named(workspace, project, input.from);
+    const since = input.from ?? (await workspace.tagBefore(to));
+    const from = since === null ? null : await named(workspace, project, since);
     const sources = { projectId: project.id, store: services.store, workspace };
     const { tasks, others } = await landedBetween(sources, from, to);
     const title = input.to ?? 'Unreleased';
