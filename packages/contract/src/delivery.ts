@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Actor } from './actor.ts';
 import { Approval } from './autonomy.ts';
 import { DeliveryTrigger } from './delivery-config.ts';
+import { GateCounts } from './gate.ts';
 import { recordKind } from './record-kind.ts';
 
 /**
@@ -57,6 +58,14 @@ export const DeliveredTask = z.object({
 });
 export type DeliveredTask = z.infer<typeof DeliveredTask>;
 
+/** A receipt with which its tree passed a gate. */
+const DeliveryProof = z.object({
+  gate: z.string(),
+  hash: z.string(),
+  /** The tests that ran, if the gate says so. */
+  counts: GateCounts.nullable().default(null),
+});
+
 export const DeliveryStepKind = z.enum(['prepare', 'run', 'workflow', 'health', 'rollback', 'rollback_health']);
 export type DeliveryStepKind = z.infer<typeof DeliveryStepKind>;
 
@@ -97,7 +106,7 @@ export const Delivery = z.object({
   tasks: z.array(DeliveredTask),
   taskCount: z.number().int(),
   /** The receipts that prove its tree. */
-  evidence: z.array(z.object({ gate: z.string(), hash: z.string() })),
+  evidence: z.array(DeliveryProof),
   override: DeliveryOverride.nullable(),
   cause: z.enum([...DeliveryTrigger.options, 'rollback']),
   /** The specification that it follows, if that is its cause. */

@@ -19,6 +19,8 @@ export const HousekeepingConfig = z.strictObject({
   gateLogs: byAgeAndSize(30, 2000),
   /** Output of gates that a landed commit names as its evidence. The receipts themselves stay for ever. */
   landedGateLogs: byAge(365),
+  /** Output of deliveries. Their records stay for ever. */
+  deliveryLogs: byAgeAndSize(365, 2000),
   /** Saved work of finished tasks. The newest snapshot of a task that did not land stays. */
   snapshots: byAge(90),
   /** Events that later ones superseded, such as heartbeats. All others stay for ever. */

@@ -43,7 +43,7 @@ const named = ({ number, environment }: Delivery) => `${deliveryRef(number)} to 
 /** Ready to approve for deployment? */
 export function askApproval(slice: Slice, project: Project, delivery: Delivery, env: DecideEnv): EventBody[] {
   const { tasks, taskCount, commit, evidence, override, environment } = delivery;
-  const gates = evidence.map(({ gate }) => gate).join(', ');
+  const gates = evidence.map(({ gate, counts }) => (counts ? `${gate} (${counts.passed} tests)` : gate)).join(', ');
   const lines = [
     `Commit ${commit}`,
     gates ? `Passed: ${gates}` : 'No gate has passed on it.',

@@ -96,7 +96,7 @@ function proofOf(slice: Slice, project: Project, { tree, commit, cause, environm
   const links = passingEvidence(slice, project, tree, project.rules.gates);
   const passed = new Set(links.map(({ gate }) => gate));
   return {
-    evidence: links.map(({ gate, hash }) => ({ gate, hash })),
+    evidence: links.map(({ gate, hash, counts }) => ({ gate, hash, counts })),
     missing: project.rules.gates.filter((gate) => !passed.has(gate)),
   };
 }

@@ -224,11 +224,11 @@ export class Engine {
     const grace = new AbortController();
     // Frozen work reaches no checkpoint.
     for (const { leased } of this.fleet.slots) if (leased?.isFrozen) leased.abandon('shutdown');
-    const finished = Promise.all(this.#working.values()).finally(() => grace.abort());
+    const finished = Promise.all([...this.#working.values(), this.#deliveries.settled()]).finally(() => grace.abort());
     await Promise.race([finished, this.#deps.clock.sleep(graceMs, grace.signal)]);
     for (const slot of this.fleet.slots) slot.leased?.abandon('shutdown');
-    await finished;
     await this.#deliveries.stop();
+    await finished;
     await this.outside.settled();
     await reactorsStopped;
     await this.fleet

@@ -1,7 +1,7 @@
-export type OutputKind = 'runs' | 'gates';
+export type OutputKind = 'runs' | 'gates' | 'deliveries';
 
 export interface OutputFile {
-  /** The run, or the hash of the gate's output. */
+  /** The run, the hash of the gate's output, or the delivery. */
   id: string;
   bytes: number;
   /** When it was last written. */
@@ -10,7 +10,7 @@ export interface OutputFile {
 
 export type RemovalCause = 'age' | 'size';
 
-/** The output of runs and gates, as files of the data folder. */
+/** The output of runs, gates and deliveries, as files of the data folder. */
 export interface OutputFiles {
   list(kind: OutputKind): Promise<OutputFile[]>;
   /** Removes these files and records when and why. A file that was written lately stays. Returns the removed ones. */

@@ -36,6 +36,7 @@ export class Deliveries implements Reactor {
   #again = false;
   #looking: Promise<void> | null = null;
   #isStarted = false;
+  #isClosing = false;
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -66,11 +67,17 @@ export class Deliveries implements Reactor {
     await this.#look();
   }
 
+  /** No other one begins. Resolves when those that run have ended. */
+  async settled(): Promise<void> {
+    this.#isClosing = true;
+    await this.#looking?.catch(() => undefined); // its caller gets the error
+    await Promise.all([...this.#runs.values()].map(({ end }) => end));
+  }
+
   /** Ends the commands. Their deliveries stay as they are recorded, for the next process. */
   async stop(): Promise<void> {
     this.#down.abort();
-    await this.#looking?.catch(() => undefined); // its caller gets the error
-    await Promise.all([...this.#runs.values()].map(({ end }) => end));
+    await this.settled();
   }
 
   #lookAgain(): void {
@@ -171,7 +178,7 @@ export class Deliveries implements Reactor {
 
   /** One at a time: first what an earlier process or an answer left, then what may begin. */
   async #goOn({ name }: EnvironmentRules, deliverer: Deliverer): Promise<void> {
-    if (this.#runs.has(name) || this.#down.signal.aborted) return;
+    if (this.#runs.has(name) || this.#isClosing) return;
     const { owner, isOwnerDead } = this.#deps;
     const open = await this.#open(name);
     const busy = open.find(isBusyDelivery);

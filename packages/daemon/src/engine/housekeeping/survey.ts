@@ -55,7 +55,9 @@ export async function surveyFiles(
   const owners =
     kind === 'gates'
       ? await ownersOfGateLogs(store, tasks, new Set(some.map(({ id }) => id)))
-      : await ownersOfRuns(store, tasks, some);
+      : await ownersOf(tasks, some, (id) =>
+          kind === 'runs' ? ownerOfRun(store, tasks, id) : ownerOfDelivery(store, id),
+        );
   const ofNobody: FileLimits = {
     expiry: Math.min(...known.map((each) => each.expiry)),
     landedExpiry: Number.NEGATIVE_INFINITY,
@@ -66,18 +68,28 @@ export async function surveyFiles(
 }
 
 function limitsOf(config: HousekeepingConfig, kind: OutputKind, now: number): FileLimits {
-  const { days, megabytes } = kind === 'runs' ? config.runLogs : config.gateLogs;
+  const { runLogs: runs, gateLogs: gates, deliveryLogs: deliveries } = config;
+  const { days, megabytes } = { runs, gates, deliveries }[kind];
   const ordinary = expiry(days, now);
   // Evidence of landed work is never removed before the rest.
-  const landed = kind === 'runs' ? ordinary : Math.min(ordinary, expiry(config.landedGateLogs.days, now));
+  const landed = kind === 'gates' ? Math.min(ordinary, expiry(config.landedGateLogs.days, now)) : ordinary;
   return { expiry: ordinary, landedExpiry: landed, mostBytes: mostBytes(megabytes) };
 }
 
-async function ownersOfRuns(store: Store, tasks: Tasks, files: readonly OutputFile[]): Promise<Map<string, FileOwner>> {
+async function ownerOfDelivery(store: Store, id: string): Promise<FileOwner | undefined> {
+  const delivery = await store.record('delivery', id);
+  return delivery ? { projectId: delivery.projectId, endedAt: delivery.endedAt, isLanded: false } : undefined;
+}
+
+async function ownersOf(
+  tasks: Tasks,
+  files: readonly OutputFile[],
+  ownerOf: (id: string) => Promise<FileOwner | undefined>,
+): Promise<Map<string, FileOwner>> {
   const owners = new Map<string, FileOwner>();
   for (const { id } of files) {
     await tasks.turn();
-    const owner = await ownerOfRun(store, tasks, id);
+    const owner = await ownerOf(id);
     if (owner) owners.set(id, owner);
   }
   return owners;

@@ -143,6 +143,29 @@ describe('output of runs and gates', () => {
     expect(await createOutputFiles(folder(), clock).removal('gates', hash)).toBeNull();
   });
 
+  test('of a delivery goes by age once it has ended, and what is asked for it says so', async () => {
+    const { project: projectId } = bed;
+    const { rules } = (await bed.store.project(projectId))!;
+    const staging = { name: 'staging', when: 'manual', approve: 'automated', after: null } as const;
+    const delivery = [{ ...staging, hasHealth: false, hasRollback: false, repeatable: false }];
+    await bed.must({ type: 'project.configure', projectId, rules: { ...rules, delivery } });
+    const by = personActor('ada');
+    const of = { projectId, deliveryId: 'delivery_1', environment: 'staging' };
+    const what = { commit: 'c', tree: 't', tasks: [], taskCount: 0, cause: 'manual', specId: null } as const;
+    const more = { override: 'a trial', isApproved: false, replaces: [], by };
+    await bed.must({ type: 'delivery.request', ...of, ...what, tasks: [], ...more, replaces: [] });
+    writeFileSync(folder().deliveryLog('delivery_1'), 'delivered');
+    await passIn(400);
+    expect(existsSync(folder().deliveryLog('delivery_1'))).toBe(true);
+    await bed.must({ type: 'delivery.stop', ...of, by });
+    await passIn(364);
+    expect(existsSync(folder().deliveryLog('delivery_1'))).toBe(true);
+    await passIn(366);
+    expect(existsSync(folder().deliveryLog('delivery_1'))).toBe(false);
+    const { text } = await bed.api.deliveryLog({ project: projectId, delivery: 1 });
+    expect(text).toMatch(/^The output was removed on \d{4}-\d\d-\d\d by age\.$/);
+  });
+
   test('that no receipt names goes by age', async () => {
     const stray = gateLog('tried on the target');
     await passIn(29);

@@ -13,7 +13,7 @@ const FIRST_MS = 60_000;
 /** What one pass removes at most. The rest follows a minute later. */
 const MOST = { files: 2_000, snapshots: 1_000, events: 20_000 };
 const AGAIN_MS = 60_000;
-const NAMES: Record<OutputKind, string> = { runs: 'run logs', gates: 'gate logs' };
+const NAMES: Record<OutputKind, string> = { runs: 'run logs', gates: 'gate logs', deliveries: 'delivery logs' };
 
 export interface HousekeepingDeps extends HousekeepingSources {
   /** The projects that this daemon works on now. */
@@ -43,6 +43,7 @@ export class Housekeeping implements Reactor {
     const parts: [what: string, remove: () => Promise<boolean>][] = [
       ['run logs', () => this.#files('runs', projects)],
       ['gate logs', () => this.#files('gates', projects)],
+      ['delivery logs', () => this.#files('deliveries', projects)],
       ...projects.flatMap((each): [string, () => Promise<boolean>][] => [
         [`snapshots of ${each.project.name}`, () => this.#snapshots(each)],
         [`events of ${each.project.name}`, () => this.#events(each)],

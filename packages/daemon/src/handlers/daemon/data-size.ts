@@ -13,7 +13,7 @@ import type { Services } from '../context.ts';
 import { worktreesIn } from '../task/worktree.ts';
 import type { Say } from './doctor.ts';
 
-const NAMES: Record<OutputKind, string> = { runs: 'run logs', gates: 'gate logs' };
+const NAMES: Record<OutputKind, string> = { runs: 'run logs', gates: 'gate logs', deliveries: 'delivery logs' };
 
 /** Reports how much data there is, and what the next pass of housekeeping removes. */
 export async function sayHowMuch(services: Services, projects: readonly Project[], say: Say): Promise<void> {
@@ -22,7 +22,7 @@ export async function sayHowMuch(services: Services, projects: readonly Project[
   );
   const { store, clock } = services;
   const sources: HousekeepingSources = { store, clock, files: services.machine.outputs };
-  for (const kind of ['runs', 'gates'] as const) {
+  for (const kind of ['runs', 'gates', 'deliveries'] as const) {
     const { all, aged, oversized } = await surveyFiles(sources, kind, kept);
     const next = [...aged, ...oversized];
     const removes = next.length === 0 ? 'nothing' : `${next.length} of them, ${megabytes(sumOf(next))}`;

@@ -16,6 +16,7 @@ import { contentsOf } from '../../engine/delivery/contents.ts';
 import type { Services } from '../context.ts';
 import { numbered, projectOf, taskOf, unwrap } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
+import { removalText } from '../record/removed-log.ts';
 import { defaultCommit, listEnvironments } from './environments.ts';
 import { showReleaseNotes } from './release.ts';
 import { viewOf } from './view.ts';
@@ -63,7 +64,8 @@ async function showLog(services: Services, input: RouteRequest<'deliveryLog'>): 
     return { text: buffer.toString('utf8', 0, bytesRead), isCut: size > length };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return { text: '', isCut: false };
+    const removed = await removalText(services, 'deliveries', id);
+    return { text: removed === null ? '' : `The output was ${removed}.`, isCut: false };
   }
 }
 

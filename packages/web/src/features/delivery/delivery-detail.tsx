@@ -62,9 +62,10 @@ function Known({ delivery }: { delivery: DeliveryView }) {
         <h3 id="delivery-evidence">Evidence</h3>
         {evidence.length === 0 && <p className="dim">No gate has passed on this commit.</p>}
         <ul>
-          {evidence.map(({ gate, hash }) => (
+          {evidence.map(({ gate, hash, counts }) => (
             <li key={gate}>
-              <span className="landed">{gate}</span> <code>{hash.slice(0, 16)}</code>
+              <span className="landed">{gate}</span> {counts && `${counts.passed} passed, `}
+              <code>{hash.slice(0, 16)}</code>
             </li>
           ))}
         </ul>
