@@ -225,3 +225,43 @@ describe('trouble in the words of the port', () => {
     expect(items.find(({ key }) => key === keyOf(numbers[30]!))?.content.title).toBe('Edited');
   });
 });
+
+describe('what fails between reading and processing', () => {
+  test('is returned again: an edit, and a card that moved', async () => {
+    const ada = bed.github.as('ada');
+    const board = bed.github.addProject(8, 'Mill', { Status: ['Todo', 'Done'] });
+    const [a, b] = [await ada.openIssue('A', ''), await ada.openIssue('B', '')];
+    for (const number of [a, b]) board.move(number, 'Status', 'Done');
+    const tracker = bed.open({ project: { number: 8, statuses: ['Todo'] } });
+    const { cursor } = await tracker.changes(null);
+    board.move(b, 'Status', 'Todo');
+    await ada.editIssue(a, { title: 'A2' });
+    // The rights of the authors cannot be asked for: nothing is returned, and the cursor is not used up.
+    bed.github.faults.plan({ path: /permission$/ }, TROUBLES.broken);
+    await expect(tracker.changes(cursor)).rejects.toMatchObject({ trouble: 'offline' });
+    const titles = async (from: string) => {
+      const { items, cursor: next } = await tracker.changes(from);
+      return {
+        next,
+        seen: items.filter(({ key }) => [a, b].map(keyOf).includes(key)).map(({ content }) => content.title),
+      };
+    };
+    const first = await titles(cursor);
+    expect(first.seen).toEqual(expect.arrayContaining(['A2', 'B']));
+    // The caller failed: it asks again with the same cursor.
+    expect((await titles(cursor)).seen).toEqual(expect.arrayContaining(['A2', 'B']));
+    const { next } = await titles(cursor);
+    expect((await titles(next)).seen).toEqual([]);
+  });
+
+  test('a trusted author stays trusted when the card has left the selected status', async () => {
+    const ada = bed.github.as('ada');
+    const board = bed.github.addProject(9, 'Mill', { Status: ['Todo', 'In Progress'] });
+    const number = await ada.openIssue('A', '');
+    board.move(number, 'Status', 'Todo');
+    const tracker = bed.open({ project: { number: 9, statuses: ['Todo'] } });
+    await tracker.changes(null);
+    await tracker.setStatus(keyOf(number), 'working');
+    expect(await tracker.items([keyOf(number)])).toMatchObject([{ isSelected: false, mayPush: true }]);
+  });
+});

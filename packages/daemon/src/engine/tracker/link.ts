@@ -62,6 +62,7 @@ export class TrackerLink {
       this.trouble = null;
       this.syncedAt = null;
       await this.tell({ waiting: [], refused: [] });
+      await this.#settle();
       return true;
     }
     if (this.pauseMs > 0 && !isUrgent) return false;

@@ -120,22 +120,17 @@ export class Board {
     return issues;
   }
 
-  /** The issues whose card changed since the last call, and those that left the board. */
-  async changed(): Promise<{ issues: RawIssue[]; left: number[] }> {
+  /** The issues whose card was added, changed or removed since the last call. */
+  async changed(): Promise<number[]> {
     const { variables } = await this.#about();
     if (this.#clock.now() - this.#readAt < WHOLE_MS) {
       const head = await this.#client.graphql(HEAD, variables, Head);
-      if ((head.repositoryOwner?.projectV2 ?? this.#missing()).updatedAt === this.#updatedAt)
-        return { issues: [], left: [] };
+      if ((head.repositoryOwner?.projectV2 ?? this.#missing()).updatedAt === this.#updatedAt) return [];
     }
     const before = this.#cards;
-    const all = await this.whole();
-    const isChanged = ({ number }: RawIssue) =>
-      JSON.stringify(before.get(number)) !== JSON.stringify(this.#cards.get(number));
-    return {
-      issues: all.filter(isChanged),
-      left: [...before.keys()].filter((number) => !this.#cards.has(number)),
-    };
+    await this.whole();
+    const all = new Set([...before.keys(), ...this.#cards.keys()]);
+    return [...all].filter((issue) => JSON.stringify(before.get(issue)) !== JSON.stringify(this.#cards.get(issue)));
   }
 
   /** Does nothing for an issue that is not on it, and for an option that it does not have. */

@@ -14,6 +14,7 @@ import type { GithubClient } from '../client/client.ts';
 import { isGithubError } from '../client/github-error.ts';
 import { blockersOf } from './blockers.ts';
 import { Board } from './board.ts';
+import { type IssueCursor, readCursor, sumOf, writeCursor } from './issue-cursor.ts';
 import { listByChange, newestChange } from './issue-list.ts';
 import { IssuePeople } from './issue-people.ts';
 import { OneComment } from './one-comment.ts';
@@ -44,8 +45,9 @@ export class GithubTracker implements Tracker {
   readonly #people: IssuePeople;
   readonly #comment: OneComment;
   readonly #board: Board | null;
-  /** What was last returned of issues that changed at the cursor's second, so that they are not returned again. */
-  #atCursor = new Map<number, string>();
+  /** Issues whose card changed and that were returned with this cursor: until it comes back they may be lost. */
+  #returned = { cursor: '', cards: new Set<number>() };
+  #reads = 0;
 
   constructor({ client, config, clock, repository, url }: Options) {
     this.name = `github:${repository}`;
@@ -60,12 +62,16 @@ export class GithubTracker implements Tracker {
   }
 
   changes(cursor: string | null): Promise<TrackerChanges> {
-    return inTrackerWords(false, this.#now, () => (cursor === null ? this.#whole() : this.#since(cursor)));
+    return inTrackerWords(false, this.#now, () => {
+      const from = cursor === null ? null : readCursor(cursor);
+      return from === null || cursor === null ? this.#whole() : this.#since(from, cursor);
+    });
   }
 
   items(keys: readonly string[]): Promise<(ExternalItem | GoneItem)[]> {
     return inTrackerWords(false, this.#now, async () => {
-      const found = await Promise.all(keys.map((key) => this.#look(key)));
+      const found: (RawIssue | GoneItem)[] = [];
+      for (const key of keys) found.push(await this.#look(key));
       const issues = found.filter((each): each is RawIssue => 'number' in each);
       const gone = found.filter((each): each is GoneItem => 'gone' in each);
       // GitHub says "not found" too when the token may not see the repository any more.
@@ -132,12 +138,12 @@ export class GithubTracker implements Tracker {
   }
 
   async #whole(): Promise<TrackerChanges> {
-    const cursor = await newestChange(this.#client);
-    this.#atCursor = new Map();
+    const since = await newestChange(this.#client);
     const issues = (this.#board ? await this.#board.whole() : await this.#list()).filter(
       (issue) => issue.state === 'open' && this.#isSelected(issue),
     );
-    return { items: await this.#external(issues), cursor, isWhole: true };
+    this.#returned = { cursor: '', cards: new Set() };
+    return { items: await this.#external(issues), cursor: this.#cursor(since, []), isWhole: true };
   }
 
   /** Issues with one of the labels, each once. */
@@ -160,23 +166,37 @@ export class GithubTracker implements Tracker {
     return String(items.find((each) => each.title.toLowerCase() === title.toLowerCase())?.number ?? 0);
   }
 
-  async #since(cursor: string): Promise<TrackerChanges> {
-    const rows = await listByChange(this.#client, { state: 'all' }, cursor);
-    const fresh = rows.filter((row) => this.#atCursor.get(row.number) !== JSON.stringify(row));
-    const next = rows.at(-1)?.updated_at ?? cursor;
-    this.#atCursor = new Map(
-      rows.filter(({ updated_at: at }) => at === next).map((row) => [row.number, JSON.stringify(row)]),
-    );
+  /** A call that repeats an earlier cursor gets the same again: what it returned was not processed. */
+  async #since({ since, seen }: IssueCursor, cursor: string): Promise<TrackerChanges> {
+    const before = new Map(seen);
+    const rows = await listByChange(this.#client, { state: 'all' }, since);
+    const fresh = rows.filter((row) => before.get(row.number) !== sumOf(row));
     const changed = new Map(fresh.map((row) => [row.number, fromRest(row)]));
-    if (this.#board) {
-      const { issues, left } = await this.#board.changed();
-      for (const issue of issues) if (!changed.has(issue.number)) changed.set(issue.number, issue);
-      for (const number of left) {
-        const issue = changed.has(number) ? null : await this.#look(this.#key(number));
-        if (issue && 'number' in issue) changed.set(number, issue);
-      }
+    const cards = await this.#changedCards(cursor);
+    for (const number of cards) {
+      const issue = changed.has(number) ? null : await this.#look(this.#key(number));
+      if (issue && 'number' in issue) changed.set(number, issue);
     }
-    return { items: await this.#external([...changed.values()]), cursor: next, isWhole: false };
+    const isQuiet = changed.size === 0;
+    const next = isQuiet ? cursor : this.#cursor(rows.at(-1)?.updated_at ?? since, rows);
+    const items = await this.#external([...changed.values()]);
+    this.#returned = { cursor: next, cards };
+    return { items, cursor: next, isWhole: false };
+  }
+
+  async #changedCards(cursor: string): Promise<Set<number>> {
+    if (!this.#board) return new Set();
+    const isProcessed = this.#returned.cursor === '' || this.#returned.cursor === cursor;
+    const cards = new Set(isProcessed ? [] : this.#returned.cards);
+    for (const number of await this.#board.changed()) cards.add(number);
+    // Kept before anything else can fail.
+    this.#returned = { cursor: isProcessed ? `before ${cursor}` : this.#returned.cursor, cards };
+    return cards;
+  }
+
+  #cursor(since: string, rows: readonly RestIssue[]): string {
+    this.#reads += 1;
+    return writeCursor(since, rows, this.#reads);
   }
 
   #isSelected({ number, labels, milestone }: RawIssue): boolean {
@@ -207,7 +227,7 @@ export class GithubTracker implements Tracker {
       items.push({
         key: this.#key(number),
         ...{ url, author, state, updatedAt, isSelected },
-        mayPush: isSelected && (await this.#people.mayPush(author, association)),
+        mayPush: await this.#people.mayPush(author, association),
         isRejected: state === 'closed' && (issue.reason === 'not_planned' || issue.reason === 'duplicate'),
         marker: await this.#markerIn(issue),
         content: {
