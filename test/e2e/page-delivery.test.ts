@@ -69,6 +69,7 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText('Output').click();
     await page.locator('pre', { hasText: 'delivering' }).waitFor();
     await bed.visit('/tasks/1');
+    await page.getByText('Landed on main').waitFor();
     await page.getByRole('list', { name: 'Deliveries' }).getByRole('link', { name: 'production D2' }).waitFor();
   });
 

@@ -50,7 +50,7 @@ function Live({ live, state }: Pick<EnvironmentView, 'live' | 'state'>) {
   return (
     <p>
       {state === 'unknown' && 'last healthy: '}
-      <code>{short(live.commit)}</code> <Since at={live.since} />,{' '}
+      <code>{short(live.commit)}</code> {state === 'healthy' && <Since at={live.since} />}{' '}
       <PageLink to={`/delivery/${live.number}`}>D{live.number}</PageLink>
     </p>
   );
