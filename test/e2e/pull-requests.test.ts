@@ -143,4 +143,14 @@ describe('work lands by pull requests', TIMEOUT, () => {
     expect(new Set(merges.map(({ path }) => path)).size).toBe(merges.length);
     expect((await bed.github.as('ada').comments(1)).length).toBe(0);
   });
+
+  test('doctor says whether the connection works, and never the token', async () => {
+    const doctor = async () => (await bed.machine.run(['doctor'], bed.root)).stdout;
+    expect(await doctor()).toMatch(/ok +github +the mill: ada\/mill with \$GITHUB_TOKEN/);
+    bed.github.accounts.revoke('ghp_mill');
+    const broken = await doctor();
+    bed.github.accounts.restore('ghp_mill');
+    expect(broken).toMatch(/problem +github +the mill: GitHub does not accept the token/);
+    expect(broken).not.toContain('ghp_mill');
+  });
 });

@@ -29,6 +29,10 @@ interface BedOptions extends Partial<GithubOptions> {
   config?: string;
   files?: Record<string, string>;
   env?: NodeJS.ProcessEnv;
+  /** Default: quick. */
+  pipeline?: string;
+  /** The entry of the default agent. */
+  agent?: string;
   /** The variable with the secret of webhooks. */
   hook?: string;
 }
@@ -50,16 +54,24 @@ export class GithubBed {
     return this.repository.root;
   }
 
-  static async open({ config = '', files = {}, env = {}, hook, ...options }: BedOptions = {}): Promise<GithubBed> {
+  static async open({
+    config = '',
+    files = {},
+    env = {},
+    hook,
+    pipeline,
+    agent,
+    ...options
+  }: BedOptions = {}): Promise<GithubBed> {
     const machine = new TidemillHome({ GITHUB_TOKEN: 'ghp_mill', ...env });
     const github = await EmulatedGithub.start({ folder: join(machine.folder, 'github'), ...options });
     const text = `target: main
 workers: 3
-pipeline: quick
+pipeline: ${pipeline ?? 'quick'}
 landing: pull_request
 github: { api: "${github.url}"${hook ? `, webhookSecret: ${hook}` : ''} }
 agents:
-  default: { type: command, command: [sh, agent.sh], free: true }
+  default: ${agent ?? '{ type: command, command: [sh, agent.sh], free: true }'}
 gates:
   - { name: test, run: "test -f agent.sh" }
 ${config}`;

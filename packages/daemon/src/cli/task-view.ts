@@ -48,6 +48,7 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
     line(`  after ${task.after.map((number) => `#${number}`).join(', ')}, ${task.unmet} not done yet`);
   if (task.files.length > 0) line(`  files ${task.files.join(', ')}`);
   if (task.lease) line(`  leased to ${workerName(task.lease.workerId)} since ${dateAndTime(task.lease.claimedAt)}`);
+  if (task.pull) line(`  pull request #${task.pull.number}, ${oneLine(task.pull.url)}`);
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
   if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
   if (task.waiting) line(paint('yellow', `  waiting: ${oneLine(task.waiting)}`));

@@ -115,6 +115,11 @@ function Facts({ detail, now }: { detail: TaskDetail; now: number }) {
       </li>
       <li>
         branch <code>{plainLine(task.branch)}</code>
+        {task.pull && (
+          <>
+            , <OutsideLink url={task.pull.url}>pull request #{task.pull.number}</OutsideLink>
+          </>
+        )}
       </li>
       <li>
         {money(costUsd)} in {plural(runs.length, 'run')}

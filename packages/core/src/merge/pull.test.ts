@@ -1,0 +1,103 @@
+import { personActor } from '@tidemill/contract';
+import { describe, expect, test } from 'vitest';
+import { Mill, typesOf } from '../../../../test/support/mill.ts';
+import { judgeChecks } from './checks.ts';
+
+const projectId = 'project_1';
+const seen = { comment: 3, line: 0, review: 0 };
+const feedback = [{ kind: 'person' as const, text: 'Shorter.', files: [] }];
+
+const opened = () => {
+  const mill = new Mill({ defaultPipeline: 'quick' });
+  const id = mill.add();
+  mill.bring(id, 'merge');
+  const fence = mill.take(id);
+  mill.must({ type: 'merge.note_pull', ...fence, number: 7, url: 'https://github.example/7' });
+  return { mill, id, fence };
+};
+
+describe('a pull request', () => {
+  test('is recorded once', () => {
+    const { mill, id, fence } = opened();
+    expect(mill.must({ type: 'merge.note_pull', ...fence, number: 7, url: 'https://github.example/7' })).toEqual([]);
+    expect(mill.task(id).pull).toEqual({
+      number: 7,
+      url: 'https://github.example/7',
+      seen: { comment: 0, line: 0, review: 0 },
+    });
+  });
+
+  test('with comments sends the task to its builder, does not count as a failure, and stays the same', () => {
+    const { mill, id, fence } = opened();
+    const events = mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
+    expect(typesOf(events)).toEqual(['merge.commented', 'task.feedback_given', 'task.moved', 'lease.released']);
+    expect(mill.task(id)).toMatchObject({
+      stage: 'implement',
+      feedback,
+      pull: { number: 7, seen },
+      counters: { failures: {} },
+    });
+  });
+
+  test('asks a person once about the same thing, and remembers what they approved', () => {
+    const { mill, id, fence } = opened();
+    const ask = {
+      type: 'merge.ask',
+      about: 'closed:7',
+      text: 'Open it again?',
+      context: '',
+      approves: 'It is.',
+    } as const;
+    mill.must({ ...ask, ...fence });
+    const [open] = mill.task(id).openQuestions;
+    expect(mill.task(id)).toMatchObject({ stage: 'needs_info', resumeStage: 'merge' });
+    mill.must({
+      type: 'question.answer',
+      projectId,
+      questionId: open!.id,
+      taskId: id,
+      text: 'Approve',
+      source: 'user',
+      by: personActor('ada'),
+    });
+    expect(mill.task(id)).toMatchObject({ stage: 'merge', approvedPulls: ['closed:7'] });
+    expect(mill.must({ ...ask, ...mill.take(id) })).toEqual([]);
+  });
+
+  test('is only recorded while the task is being merged', () => {
+    const mill = new Mill();
+    const { fence } = mill.startRun(mill.add());
+    expect(mill.refusal({ type: 'merge.note_pull', ...fence, number: 7, url: 'x' })).toBe('wrong_stage');
+    expect(mill.refusal({ type: 'merge.pass_on', ...fence, seen, authors: [], feedback })).toBe('wrong_stage');
+  });
+});
+
+describe('what checks say', () => {
+  const result = (name: string, state: 'pending' | 'passed' | 'failed') => ({ name, state });
+  const cases: [string, string[], ReturnType<typeof result>[], string][] = [
+    ['nothing required, nothing reported: no pass', [], [], 'none'],
+    ['only our own results: no pass', [], [result('tidemill/test', 'passed')], 'none'],
+    [
+      'our own results, although GitHub requires them: no pass',
+      ['tidemill/test'],
+      [result('tidemill/test', 'passed')],
+      'none',
+    ],
+    ['nothing required: all that are reported', [], [result('a', 'passed'), result('b', 'pending')], 'pending'],
+    ['nothing required, one failed', [], [result('a', 'passed'), result('b', 'failed')], 'failed'],
+    ['required and missing', ['ci'], [result('other', 'passed')], 'pending'],
+    ['required and passed, another failed', ['ci'], [result('ci', 'passed'), result('other', 'failed')], 'passed'],
+    ['required and failed', ['ci'], [result('ci', 'failed')], 'failed'],
+  ];
+  test.each(cases)('%s', (_name, required, results, kind) => {
+    expect(judgeChecks({ required, results }, { checks: [] }).kind).toBe(kind);
+  });
+
+  test('the project can require more', () => {
+    expect(judgeChecks({ required: ['ci'], results: [result('ci', 'passed')] }, { checks: ['e2e'] })).toEqual({
+      kind: 'pending',
+      names: ['e2e'],
+      missing: ['e2e'],
+    });
+  });
+});
