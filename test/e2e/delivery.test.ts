@@ -194,6 +194,13 @@ describe('a delivery by hand', () => {
     expect(back).toMatchObject({ status: 'healthy', cause: 'rollback' });
     expect(liveIn('production')).toEqual(['1.txt', 'a.txt']);
 
+    const { url, token } = JSON.parse(readFileSync(join(machine.data, 'daemon.json'), 'utf8')) as Record<
+      string,
+      string
+    >;
+    const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await metrics.text()).toContain('environment="production"} 1');
+
     const notes = await machine.run(['release', 'notes', '--from', 'main~1'], root);
     expect(notes.stdout).toContain('- Write the first (#1)');
     expect((await machine.run(['release', 'notes', '--from', 'v9'], root)).stderr).toContain(

@@ -65,6 +65,15 @@ export async function renderPrometheus(sources: Sources): Promise<{ type: string
       limit.set(labels, period === 'daily' ? view.limits.dailyUsd : view.limits.monthlyUsd);
     }
   }
+  const healthy = new Gauge({
+    name: 'tidemill_environment_healthy',
+    help: '1 when the last delivery left the environment healthy, 0 when its state is unknown',
+    labelNames: ['project', 'environment'],
+    registers: [registry],
+  });
+  for (const { id: projectId, name: project } of await sources.store.projects())
+    for (const { name, state } of await sources.store.records({ noun: 'environment', projectId }))
+      healthy.set({ project, environment: name }, state === 'healthy' ? 1 : 0);
   return { type: registry.contentType, text: await registry.metrics() };
 }
 
