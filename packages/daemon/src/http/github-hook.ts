@@ -19,9 +19,15 @@ export class GithubHooks {
   readonly #later = new Map<string, NodeJS.Timeout>();
 
   /** Returns false if the request is for somebody else. */
-  async answer(services: Services, request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+  async answer(
+    servicesOf: () => Services,
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ): Promise<boolean> {
     const name = PATH.exec(path)?.[1];
     if (name === undefined || request.method !== 'POST') return false;
+    const services = servicesOf();
     const signature = /^sha256=([0-9a-f]{64})$/.exec(String(request.headers['x-hub-signature-256'] ?? ''))?.[1];
     if (signature === undefined) throw unsigned();
     const wanted = decodeURIComponent(name);

@@ -37,7 +37,7 @@ export async function answer(
 ): Promise<void> {
   checkHost(request, door);
   const url = addressOf(request);
-  if (await context.hooks.answer(context.services(), request, response, url.pathname)) return;
+  if (await context.hooks.answer(context.services, request, response, url.pathname)) return;
   if (await answerPage(request, response, url, door)) return;
   const caller = await checkCaller(request, door);
   if (url.pathname === '/mcp') return context.mcp(request, response, caller);
