@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
@@ -13,24 +11,10 @@ let bed: EditorBed;
 let editor: EditorWindow;
 /** The walk is one path: after a failed step the next ones would only wait. */
 let isLost = false;
-const built = mkdtempSync(join(tmpdir(), 'tidemill-vsix-'));
-
-/** An extension for this test, packed as one from the gallery is. */
-function pack(name: string): string {
-  const root = join(import.meta.dirname, '..', '..');
-  const file = join(built, `${name}.vsix`);
-  const vsce = join(root, 'node_modules', '@vscode', 'vsce', 'vsce');
-  const options = ['--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', file];
-  execFileSync(process.execPath, [vsce, 'package', ...options], {
-    cwd: join(root, 'test', 'support', name),
-    stdio: 'pipe',
-  });
-  return file;
-}
 
 beforeAll(async () => {
   if (!hasBrowser || !hasCodeServer) return;
-  bed = await EditorBed.open(SCENE, pack('no-merge-editor'));
+  bed = await EditorBed.open(SCENE, 'no-merge-editor');
   editor = await bed.window();
 }, 4 * PATIENCE_MS);
 beforeEach(({ skip }) => {
@@ -43,10 +27,14 @@ afterEach(async ({ task }) => {
   isLost = true;
   await editor?.screenshot('failed');
 });
-afterAll(async () => {
-  await bed?.close();
-  rmSync(built, { recursive: true });
-}, 2 * PATIENCE_MS);
+afterAll(() => bed?.close(), 2 * PATIENCE_MS);
+
+const THEMES = [
+  ['light', 'Light Modern', 'vs'],
+  ['dark', 'Dark Modern', 'vs-dark'],
+  ['contrast', 'Default High Contrast', 'hc-black'],
+] as const;
+const KINDS = { vs: 'vscode-light', 'vs-dark': 'vscode-dark', 'hc-black': 'vscode-high-contrast' };
 
 describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
   test('follows the walkthrough and starts Tidemill from it', async () => {
@@ -185,5 +173,63 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     await editor.fleet.getByText('3 agents · 0 active · 0 paused · 3 stopped').waitFor();
     const workers = await bed.api.workers({ project: bed.project });
     expect(new Set(workers.map(({ desired }) => desired))).toEqual(new Set(['stopped']));
+  });
+
+  test('sees the same in a light, a dark and a high-contrast theme', async () => {
+    await editor.fleet.getByRole('button', { name: 'Resume all' }).click();
+    await editor.fleet.getByText('3 agents · 1 active · 0 paused · 0 stopped').waitFor();
+    await editor.command('Tidemill: Show Change');
+    await editor.choose('#1 Turn the wheel');
+    await editor.line('rim').waitFor();
+    for (const [name, theme, look] of THEMES) {
+      await editor.useTheme(theme);
+      await editor.page.locator(`.monaco-workbench.${look}`).waitFor();
+      // The webview gets the colours a little later than the window.
+      await editor.fleet.locator(`body[data-vscode-theme-kind="${KINDS[look]}"]`).waitFor();
+      await editor.screenshot(name);
+    }
+  });
+
+  test('is told when the daemon ends, and goes on when it is back', async () => {
+    await bed.stopDaemon();
+    await editor.page.getByText('Tidemill is not running here.').first().waitFor();
+    await editor.screenshot('no-daemon');
+    await bed.machine.up(bed.repository.root);
+    await editor.toast('Tidemill is running again').waitFor();
+    await editor.row(/^Task 5, Heat the boiler/).waitFor();
+  });
+
+  test('chooses between two repositories, and is told when there is none', async () => {
+    const { folder } = bed.repository;
+    const other = join(folder, 'another mill');
+    mkdirSync(join(other, '.git'), { recursive: true });
+    const two = await bed.window(folder);
+    await two.openTidemill();
+    await two.page.getByText('Tidemill is running, but not on this repository.').first().waitFor();
+    await two.command('Tidemill: Choose Repository');
+    await two.choose('the mill');
+    await two.row(/^Task 5, Heat the boiler/).waitFor();
+    await two.close();
+    const empty = join(bed.machine.folder, 'empty');
+    mkdirSync(empty);
+    const none = await bed.window(empty);
+    await none.openTidemill();
+    await none.page.getByText('Open a folder with a git repository').first().waitFor();
+    await none.close();
+  });
+
+  test('sees a workspace that is not trusted, and cannot change anything in it', async () => {
+    const server = await bed.untrusting();
+    try {
+      const window = await bed.window(bed.repository.root, server);
+      await window.openTidemill();
+      await window.row(/^Task 5, Heat the boiler/).waitFor();
+      await window.command('Tidemill: Add Task');
+      await window.toast('You have not trusted this workspace').waitFor();
+      await window.screenshot('untrusted');
+      await window.close();
+    } finally {
+      await server.close();
+    }
   });
 });

@@ -23,6 +23,7 @@ const SETTINGS = {
   'git.autofetch': false,
   'files.simpleDialog.enable': true,
   'window.dialogStyle': 'custom',
+  'security.workspace.trust.startupPrompt': 'never',
 };
 
 interface Start {
@@ -49,15 +50,15 @@ export class CodeServer {
 
   static async start(options: Start, extensions: string[]): Promise<CodeServer> {
     const server = new CodeServer(options);
-    server.configure({});
+    server.#configure();
     await server.#install(extensions);
     await server.#listen();
     return server;
   }
 
-  /** The settings of the person. Open windows follow them. */
-  configure(settings: Record<string, unknown>): void {
-    this.#write('User', { ...SETTINGS, ...settings });
+  /** The settings of the person, and those of the machine. */
+  #configure(): void {
+    this.#write('User', SETTINGS);
     this.#write('Machine', this.#options.machineSettings ?? {});
   }
   #write(kind: 'User' | 'Machine', settings: Record<string, unknown>): void {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Api, NewTask } from '@tidemill/contract';
 import type { Browser } from 'playwright-core';
 import { expect, inject, vi } from 'vitest';
@@ -32,6 +33,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** An extension for tests, packed as one from the gallery is. */
+function pack(extension: string, to: string): string {
+  const file = join(to, `${basename(extension)}.vsix`);
+  const vsce = join(import.meta.dirname, '..', '..', 'node_modules', '@vscode', 'vsce', 'vsce');
+  const options = ['--no-dependencies', '--allow-missing-repository', '--skip-license', '--out', file];
+  execFileSync(process.execPath, [vsce, 'package', ...options], { cwd: extension, stdio: 'pipe' });
+  return file;
+}
+
 /** A real VS Code with the packed extension, a real repository with scripted agents, and a browser. No daemon runs yet. */
 export class EditorBed {
   readonly machine = new TidemillHome({ USER: 'ada' });
@@ -39,14 +49,22 @@ export class EditorBed {
   server!: CodeServer;
   browser!: Browser;
   project = '';
+  #packed: string[] = [];
   readonly #doors = join(this.repository.root, '.doors');
 
-  /** `extensions` are installed besides the packed one. */
+  /** `extensions` are folders in test/support that are installed besides the packed one. */
   static async open(scene: Scene, ...extensions: string[]): Promise<EditorBed> {
     const bed = new EditorBed();
     bed.#prepare(scene);
     await bed.#start(extensions);
     return bed;
+  }
+
+  /** Another server, which asks whether a folder is trusted. */
+  async untrusting(): Promise<CodeServer> {
+    const folder = join(this.machine.folder, 'untrusting');
+    mkdirSync(folder);
+    return CodeServer.start({ folder, env: this.machine.env, asksForTrust: true }, this.#packed);
   }
 
   #prepare({ config, scenario, files }: Scene): void {
@@ -68,9 +86,10 @@ export class EditorBed {
     const packed = join(folder, 'packed');
     mkdirSync(packed);
     const { file } = await packExtension(join(folder, 'extension'), packed);
+    this.#packed = [file, ...extensions.map((name) => pack(join(import.meta.dirname, name), packed))];
     const machineSettings = { 'tidemill.program': this.#program() };
     [this.server, this.browser] = await Promise.all([
-      CodeServer.start({ folder, env, machineSettings }, [file, ...extensions]),
+      CodeServer.start({ folder, env, machineSettings }, this.#packed),
       launchBrowser(env),
     ]);
   }
@@ -83,8 +102,8 @@ export class EditorBed {
     return file;
   }
 
-  window(path = this.repository.root): Promise<EditorWindow> {
-    return EditorWindow.open(this.browser, this.server.window(path));
+  window(path = this.repository.root, server = this.server): Promise<EditorWindow> {
+    return EditorWindow.open(this.browser, server.window(path));
   }
 
   /** Of the daemon that runs now. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Browser, FrameLocator, Locator, Page } from 'playwright-core';
+import { vi } from 'vitest';
 import { OUTPUT, PATIENCE_MS } from './browser.ts';
 
 /** One window of VS Code in the browser, used as a person does: by its command palette, its views and its toasts. */
@@ -24,14 +25,36 @@ export class EditorWindow {
   async command(title: string): Promise<void> {
     const { page } = this;
     const input = page.locator('.quick-input-widget input[aria-controls]').first();
-    await page.keyboard.press('F1');
+    // A key that comes while the editor moves the focus is lost.
+    await vi.waitFor(
+      async () => {
+        await page.keyboard.press('F1');
+        await input.waitFor({ timeout: 2000 });
+      },
+      { timeout: PATIENCE_MS },
+    );
     await input.fill(`>${title}`);
     await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().click();
   }
 
   /** Chooses in the list that a command has opened. */
   async choose(text: string | RegExp): Promise<void> {
-    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first().click();
+    await this.#option(text).click();
+  }
+  #option(text: string | RegExp): Locator {
+    return this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: text }).first();
+  }
+
+  async useTheme(name: string): Promise<void> {
+    // The list closes when an editor that is still opening takes the focus.
+    await vi.waitFor(
+      async () => {
+        await this.command('Preferences: Color Theme');
+        await this.page.getByPlaceholder(/Color Theme/).fill(name, { timeout: 5000 });
+        await this.#option(name).click({ timeout: 5000 });
+      },
+      { timeout: PATIENCE_MS },
+    );
   }
 
   /** Types into the box that a command has opened with this prompt. */

@@ -14,7 +14,8 @@ export class Link implements vscode.Disposable {
   readonly #wanted = new Map<SeenPart, number>();
   readonly #log: vscode.LogOutputChannel;
   #follower: Follower | null = null;
-  #root: string | null = null;
+  /** Undefined until it was looked for. */
+  #root: string | null | undefined;
   #opening: Promise<void> | null = null;
 
   /** What has changed. Views that show it draw it again. */
@@ -36,11 +37,11 @@ export class Link implements vscode.Disposable {
 
   get seen(): Seen {
     if (this.#follower) return this.#follower.seen;
-    return this.#opening && !this.#root ? { ...SEEN_NOTHING, state: 'no_repository' } : SEEN_NOTHING;
+    return this.#root === null ? { ...SEEN_NOTHING, state: 'no_repository' } : SEEN_NOTHING;
   }
   /** The top folder of the repository; null when the workspace has none. */
   get root(): string | null {
-    return this.#root;
+    return this.#root ?? null;
   }
   get log(): vscode.LogOutputChannel {
     return this.#log;
@@ -66,6 +67,7 @@ export class Link implements vscode.Disposable {
     this.#follower?.close();
     this.#follower = null;
     this.#opening = null;
+    this.#root = undefined;
     await this.open();
   }
 
