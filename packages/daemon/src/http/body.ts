@@ -14,28 +14,33 @@ export async function readBody(request: IncomingMessage): Promise<Body> {
   if (!/^application\/json\b/i.test(type)) {
     throw new AppError('bad_input', 'the body must be JSON', { hint: 'Send content-type: application/json.' });
   }
+  const text = (await readBytes(request, MAX_BODY_BYTES)).toString('utf8');
+  const value = parseObject(text);
+  // A cheap test first; the text may also contain these characters escaped.
+  if (text.includes('\\u0000')) refuseNul(value);
+  return { value, text };
+}
+
+/** The body as it was sent, up to a size. */
+export async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () =>
-    new AppError('too_large', `the body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MB`, {
+    new AppError('too_large', `the body is larger than ${maxBytes / 1024 / 1024} MB`, {
       hint: 'Split it into smaller requests.',
     });
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) throw tooLarge();
+      if (size > maxBytes) throw tooLarge();
       chunks.push(chunk);
     }
   } catch (cause) {
     // The client disconnected or timed out.
     throw cause instanceof AppError ? cause : new AppError('bad_input', 'the body is incomplete', { cause });
   }
-  const text = Buffer.concat(chunks).toString('utf8');
-  const value = parseObject(text);
-  // A cheap test first; the text may also contain these characters escaped.
-  if (text.includes('\\u0000')) refuseNul(value);
-  return { value, text };
+  return Buffer.concat(chunks);
 }
 
 /** File names, arguments and Postgres texts cannot contain NUL, so it is refused here for all handlers. */

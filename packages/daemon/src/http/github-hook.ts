@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
+import { readBytes } from './body.ts';
 import { send } from './reply.ts';
 
 const PATH = /^\/v1\/hooks\/github\/([^/]+)$/;
@@ -25,17 +26,18 @@ export class GithubHooks {
     response: ServerResponse,
     path: string,
   ): Promise<boolean> {
-    const name = PATH.exec(path)?.[1];
-    if (name === undefined || request.method !== 'POST') return false;
+    const wanted = PATH.exec(path)?.[1];
+    if (wanted === undefined || request.method !== 'POST') return false;
     const services = servicesOf();
     const signature = /^sha256=([0-9a-f]{64})$/.exec(String(request.headers['x-hub-signature-256'] ?? ''))?.[1];
     if (signature === undefined) throw unsigned();
-    const wanted = decodeURIComponent(name);
     const projects = await services.store.projects();
-    const project = projects.find((one) => one.id === wanted) ?? projects.find((one) => one.name === wanted);
+    const project =
+      projects.find(({ id }) => id === wanted) ?? projects.find(({ name }) => encodeURIComponent(name) === wanted);
     const secret = project ? await services.machine.hookSecret(project) : null;
     // The same answer for an unknown project, one without a secret, and a wrong signature.
-    if (!project || secret === null || !isSignedBy(secret, signature, await bodyOf(request))) throw unsigned();
+    if (!project || secret === null || !isSignedBy(secret, signature, await readBytes(request, MAX_BYTES)))
+      throw unsigned();
     this.#wake(project.id, () => services.engines.of(project).lookOutside());
     send(response, 202, { ok: true });
     return true;
@@ -67,15 +69,4 @@ const unsigned = () =>
 function isSignedBy(secret: string, signature: string, body: Buffer): boolean {
   const expected = createHmac('sha256', secret).update(body).digest();
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BYTES) throw new AppError('too_large', 'a webhook has at most 25 MB');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
