@@ -4,6 +4,7 @@ import { type Api, AppError, type DaemonFile, type StreamMessage, staleAfter } f
 import { createClient } from '@tidemill/contract/client';
 import { openStream, type StreamSocket, type StreamState } from '@tidemill/contract/stream';
 import { daemonFileIn, findDaemon } from './find-daemon.ts';
+import { harmlessStatus } from './harmless.ts';
 import { Readings } from './readings.ts';
 import { type LinkState, SEEN_NOTHING, type Seen, type SeenPart } from './seen.ts';
 
@@ -149,7 +150,8 @@ export class Follower {
   #hear(message: StreamMessage, api: Api): void {
     const { project } = this.#seen;
     if (!project) return;
-    if (message.type === 'status') this.#take({ status: message.status, statusAt: Date.now() }, 'status');
+    if (message.type === 'status')
+      this.#take({ status: harmlessStatus(message.status), statusAt: Date.now() }, 'status');
     else if (message.type === 'tasks') this.#readings.merge(message.tasks);
     else if (message.type === 'events') {
       this.#readings.add(message.events);

@@ -3,11 +3,13 @@ import {
   AppError,
   describeEvent,
   type LoggedEvent,
+  plainLine,
   shownTo,
   stageOrder,
   type TaskSummary,
   taskIdOf,
 } from '@tidemill/contract';
+import { harmlessItem, harmlessStatus, harmlessTask } from './harmless.ts';
 import type { ActivityLine, Seen, SeenPart } from './seen.ts';
 
 const PATIENCE_MS = 10_000;
@@ -41,7 +43,7 @@ export class Readings {
 
   async status(api: Api, project: string): Promise<void> {
     await this.#guarded('status', async () => {
-      const status = await api.status({ project }, this.#soon());
+      const status = harmlessStatus(await api.status({ project }, this.#soon()));
       this.#options.take({ status, statusAt: Date.now() }, 'status');
     });
   }
@@ -59,7 +61,8 @@ export class Readings {
   }
 
   /** Tasks that the daemon pushed. */
-  merge(changed: TaskSummary[]): void {
+  merge(pushed: TaskSummary[]): void {
+    const changed = pushed.map(harmlessTask);
     this.#learn(changed);
     const numbers = new Set(changed.map(({ number }) => number));
     const tasks = [...this.#options.seen().tasks.filter(({ number }) => !numbers.has(number)), ...changed];
@@ -91,7 +94,7 @@ export class Readings {
 
   async #read(part: SeenPart, api: Api, project: string): Promise<void> {
     const { take } = this.#options;
-    if (part === 'inbox') take({ inbox: await api.inbox({ project }, this.#soon()) }, part);
+    if (part === 'inbox') take({ inbox: (await api.inbox({ project }, this.#soon())).map(harmlessItem) }, part);
     else if (part === 'conflicts') take({ conflicts: await api.conflicts({ project }, this.#soon()) }, part);
     else if (part === 'tasks') await this.#readTasks(api, project);
     else if (part === 'activity') await this.#readActivity(api, project);
@@ -107,7 +110,7 @@ export class Readings {
       api.tasks({ project, stages: ENDED, newestFirst: true, limit: FINISHED }, this.#soon()),
     ]);
     this.#learn([...active, ...ended]);
-    this.#options.take({ tasks: kept([...active, ...ended]) }, 'tasks');
+    this.#options.take({ tasks: kept([...active, ...ended].map(harmlessTask)) }, 'tasks');
   }
 
   async #readActivity(api: Api, project: string): Promise<void> {
@@ -128,7 +131,8 @@ export class Readings {
   #line({ seq, at, body }: LoggedEvent): ActivityLine {
     const { who, text } = describeEvent(body);
     const id = taskIdOf(body);
-    const cut = text.length > LINE_CHARS ? `${text.slice(0, LINE_CHARS)}…` : text;
+    const line = plainLine(text);
+    const cut = line.length > LINE_CHARS ? `${line.slice(0, LINE_CHARS)}…` : line;
     return { seq, at, who, text: cut, type: body.type, taskId: id, task: this.#nameOf(id) };
   }
 

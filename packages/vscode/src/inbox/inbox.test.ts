@@ -127,6 +127,11 @@ describe('notifications', () => {
     expect(policy.next()).toMatchObject({ item: null, text: '2 things need you.', severity: 'error' });
   });
 
+  test('alerts that block nothing are not called things that need the person', () => {
+    const both = [alert({ severity: 'info', text: 'half is spent' }), alert({ ref: 'a2', severity: 'info' })];
+    expect(told(both)).toMatchObject({ severity: 'info', text: '2 alerts. half is spent' });
+  });
+
   test('each item once, and again only when it becomes worse', () => {
     const policy = new ToastPolicy([]);
     told([alert({ severity: 'warning' })], policy);

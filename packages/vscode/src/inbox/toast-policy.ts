@@ -98,5 +98,8 @@ function single(item: InboxItem): Toast {
 function several(items: InboxItem[]): Toast {
   const rank: Severity[] = ['info', 'warning', 'error', 'critical'];
   const worst = items.reduce((a, b) => (rank.indexOf(b.severity) > rank.indexOf(a.severity) ? b : a));
-  return { item: null, severity: worst.severity, text: `${items.length} things need you.`, buttons: [] };
+  const waiting = items.filter(({ isBlocking }) => isBlocking).length;
+  const text =
+    waiting > 0 ? `${items.length} things need you.` : `${items.length} alerts. ${cut(worst.text || worst.title)}`;
+  return { item: null, severity: worst.severity, text, buttons: [] };
 }

@@ -34,14 +34,16 @@ class InboxTree implements vscode.TreeDataProvider<InboxNode> {
   getTreeItem({ item }: InboxNode): vscode.TreeItem {
     const { ref, kind, severity, isBlocking, title, text, task, at } = item;
     const about = task ? `#${task.number} ${task.title}` : '';
-    const shown = new vscode.TreeItem(title.replaceAll('_', ' ').replaceAll(/\s+/g, ' '));
+    // An alert's title is only its kind.
+    const said = kind === 'alert' && text ? text : title;
+    const shown = new vscode.TreeItem(said.replaceAll('_', ' ').replaceAll(/\s+/g, ' '));
     shown.id = `inbox/${ref}`;
     shown.description = [about, `${elapsed(Date.now() - at)} ago`].filter((part) => part !== '').join(' · ');
     shown.tooltip = [`${kind}${isBlocking ? ', blocks work' : ''}`, about, title, text].filter(Boolean).join('\n');
     shown.iconPath = new vscode.ThemeIcon(kind === 'alert' ? ICONS[severity] : isBlocking ? 'question' : 'comment');
     shown.contextValue = `inbox ${kind}${task ? ' task' : ''}`;
     shown.command = { command: 'tidemill.answer', title: 'Answer', arguments: [{ item, task }] };
-    shown.accessibilityInformation = { label: `${kind}${isBlocking ? ', blocks work' : ''}: ${title}. ${about}` };
+    shown.accessibilityInformation = { label: `${kind}${isBlocking ? ', blocks work' : ''}: ${said}. ${about}` };
     return shown;
   }
 }

@@ -23,7 +23,7 @@ const comparison = element('div', 'comparison');
 comparison.hidden = true;
 const total = element('details', 'total');
 const footer = element('div', 'footer');
-main.append(error, counts, spend, banners, cards, comparison, total, footer);
+main.append(element('h1', 'unseen', 'Fleet'), error, counts, spend, banners, cards, comparison, total, footer);
 
 const command = (label: string, name: string, look = '') => {
   const button = element('button', look, label);
@@ -73,7 +73,7 @@ function drawCard({ name }: Card): Keyed<Card> {
   const status = element('span', 'state');
   const notes = element('span', 'notes');
   const head = element('header', '');
-  head.append(element('h3', '', name), status, notes);
+  head.append(element('h2', '', name), status, notes);
   const task = element('button', 'task');
   const doing = element('p', 'doing');
   const stage = element('span', '');
