@@ -93,7 +93,7 @@ describe('the views of the VS Code extension', { timeout: 4 * PATIENCE_MS }, () 
     await resume.waitFor();
     await card('agent-2').locator('.state.paused').waitFor();
     // The button that replaced the pressed one has the focus.
-    expect(await resume.evaluate((button) => button === document.activeElement)).toBe(true);
+    await editor.fleet.locator('button:focus', { hasText: 'Resume' }).waitFor();
     await resume.click();
     await card('agent-2').locator('.state.idle').waitFor();
     await steer('agent-2', 'pause');
@@ -186,6 +186,9 @@ describe('the views of the VS Code extension', { timeout: 4 * PATIENCE_MS }, () 
   });
 
   test('a task is given to another agent, after a question', async () => {
+    // The new agent has taken another task; it must be free for this one.
+    bed.openDoor('others');
+    await card('agent-3').locator('.state.idle').waitFor();
     await card('Turn the wheel').getByRole('button', { name: 'Reassign agent-1' }).click();
     await editor.choose('agent-3');
     await editor.dialog.getByText('Reassign #1 to agent-3?').waitFor();
