@@ -71,6 +71,39 @@ describe('a gate of kind ci', TIMEOUT, () => {
   });
 });
 
+describe('a pull request without any check', TIMEOUT, () => {
+  test('is not taken as passed: a person is asked, and the pull request says so', async () => {
+    bed = await GithubBed.open({ config: 'pullRequest: { poll: 300ms, noChecksAfter: 200ms }\n' });
+    await bed.up();
+    const number = await bed.add('Write apples');
+    const held = await bed.when(number, ({ openQuestions }) => openQuestions.length > 0);
+    const [question] = held.openQuestions;
+    expect(question!.text).toContain('no check was reported for its pull request #1. Merge it without?');
+    await bed.machine.ask(bed.root, (api, project) =>
+      api.answerQuestion({ project, question: question!.id, option: 1, by: 'ada' }),
+    );
+    await bed.when(number, ({ stage }) => stage === 'done');
+    const [pull] = await bed.github.pulls.all();
+    expect(pull).toMatchObject({ merged: true, body: expect.stringContaining('> No check was reported for ') });
+  });
+
+  test('of somebody else with the same branch is left alone', async () => {
+    bed = await GithubBed.open({ config: 'pullRequest: { poll: 300ms }\n' });
+    const { repository } = bed.github;
+    const theirs = await git(repository, 'commit-tree', 'main^{tree}', '-p', 'main', '-m', 'Theirs');
+    await git(repository, 'update-ref', 'refs/heads/task/1-write-apples', theirs);
+    await bed.github
+      .as('bob')
+      .ask('POST', '/pulls', { title: 'Mine', head: 'task/1-write-apples', base: 'main', body: 'by hand' });
+    await bed.up();
+    const number = await bed.add('Write apples');
+    const waits = await bed.when(number, ({ waiting }) => waiting !== null);
+    expect(waits.waiting).toContain("The pull request #1 of the branch task/1-write-apples is not Tidemill's");
+    expect(await git(repository, 'rev-parse', 'task/1-write-apples')).toBe(theirs);
+    expect(bed.github.writes('mill-bot')).toEqual([]);
+  });
+});
+
 describe('webhooks', TIMEOUT, () => {
   const SECRET = 'hush';
   const deliver = async (body: string, headers: Record<string, string>) => {

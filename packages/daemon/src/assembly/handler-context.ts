@@ -1,4 +1,4 @@
-import type { DaemonInfo, SandboxView } from '@tidemill/contract';
+import { AppError, type DaemonInfo, type SandboxView } from '@tidemill/contract';
 import { Calendars } from '@tidemill/core';
 import { absenceOf } from '../agents/presence.ts';
 import { ConfigSaves } from '../config/config-file.ts';
@@ -93,8 +93,12 @@ export function createServices(
         return setupWarnings(root, { path: folder.path, isShared: opened.isShared }, () => store.workers(id));
       },
       hookSecret: async ({ root }) => {
-        const { config } = await loadSettings(root);
-        return env[config.github?.webhookSecret?.slice(1) ?? '']?.trim() || null;
+        const settings = await loadSettings(root).catch((error: unknown) => {
+          // Who calls is unknown yet, and learns nothing about a broken config.
+          if (error instanceof AppError) return null;
+          throw error;
+        });
+        return env[settings?.config.github?.webhookSecret?.slice(1) ?? '']?.trim() || null;
       },
       examineGithub: async ({ root }, config) => {
         const { examineGithub } = await import('./github.ts');
