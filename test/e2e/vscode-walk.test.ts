@@ -203,31 +203,28 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     const { folder } = bed.repository;
     const other = join(folder, 'another mill');
     mkdirSync(join(other, '.git'), { recursive: true });
-    const two = await bed.window(folder);
-    await two.openTidemill();
-    await two.page.getByText('Tidemill is running, but not on this repository.').first().waitFor();
-    await two.command('Tidemill: Choose Repository');
-    await two.choose('the mill');
-    await two.row(/^Task 5, Heat the boiler/).waitFor();
-    await two.close();
+    await editor.show(bed.server.window(folder));
+    await editor.openTidemill();
+    await editor.page.getByText('Tidemill is running, but not on this repository.').first().waitFor();
+    await editor.command('Tidemill: Choose Repository');
+    await editor.choose('the mill');
+    await editor.row(/^Task 5, Heat the boiler/).waitFor();
     const empty = join(bed.machine.folder, 'empty');
     mkdirSync(empty);
-    const none = await bed.window(empty);
-    await none.openTidemill();
-    await none.page.getByText('Open a folder with a git repository').first().waitFor();
-    await none.close();
+    await editor.show(bed.server.window(empty));
+    await editor.openTidemill();
+    await editor.page.getByText('Open a folder with a git repository').first().waitFor();
   });
 
   test('sees a workspace that is not trusted, and cannot change anything in it', async () => {
     const server = await bed.untrusting();
     try {
-      const window = await bed.window(bed.repository.root, server);
-      await window.openTidemill();
-      await window.row(/^Task 5, Heat the boiler/).waitFor();
-      await window.command('Tidemill: Add Task');
-      await window.toast('You have not trusted this workspace').waitFor();
-      await window.screenshot('untrusted');
-      await window.close();
+      await editor.show(server.window(bed.repository.root));
+      await editor.openTidemill();
+      await editor.row(/^Task 5, Heat the boiler/).waitFor();
+      await editor.command('Tidemill: Add Task');
+      await editor.toast('You have not trusted this workspace').waitFor();
+      await editor.screenshot('untrusted');
     } finally {
       await server.close();
     }

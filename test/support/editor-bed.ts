@@ -102,8 +102,8 @@ export class EditorBed {
     return file;
   }
 
-  window(path = this.repository.root, server = this.server): Promise<EditorWindow> {
-    return EditorWindow.open(this.browser, server.window(path));
+  window(path = this.repository.root): Promise<EditorWindow> {
+    return EditorWindow.open(this.browser, this.server.window(path));
   }
 
   /** Of the daemon that runs now. */

@@ -14,11 +14,16 @@ export class EditorWindow {
   static async open(browser: Browser, url: string): Promise<EditorWindow> {
     const page = await browser.newPage({ viewport: { width: 1400, height: 900 }, reducedMotion: 'reduce' });
     page.setDefaultTimeout(PATIENCE_MS);
-    await page.goto(url);
     const window = new EditorWindow(page);
-    // The status bar is drawn when the window can be used.
-    await page.locator('.monaco-workbench .statusbar-item').first().waitFor();
+    await window.show(url);
     return window;
+  }
+
+  /** Shows another folder in this window. */
+  async show(url: string): Promise<void> {
+    await this.page.goto(url);
+    // The status bar is drawn when the window can be used.
+    await this.page.locator('.monaco-workbench .statusbar-item').first().waitFor();
   }
 
   /** Runs a command by its title in the palette. */
