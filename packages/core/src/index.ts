@@ -68,7 +68,7 @@ export {
 export { approvalOf, isFilling } from './loop/balance.ts';
 export { type LoopFigures, pauseReason } from './loop/pause-reason.ts';
 export { diagnoseStall, isStalled, isWorking, STALL_MS, type StallSight } from './loop/stall.ts';
-export { type CheckVerdict, judgeChecks, OWN_CHECKS } from './merge/checks.ts';
+export { type CheckVerdict, forgeWaitsFor, judgeChecks, OWN_CHECKS } from './merge/checks.ts';
 export { builtinPipelines } from './pipeline/builtin.ts';
 export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './pipeline/fingerprint.ts';

@@ -69,12 +69,17 @@ export class Checks {
       );
   }
 
+  /** A second run of the same name, such as of another workflow. */
+  reportAnother(sha: string, name: string, conclusion: string): void {
+    this.#addRun({ head_sha: sha, name, status: 'completed', conclusion }, 'github-actions');
+  }
+
   answer(asked: Asked, inside: string, account: Account | null, mayPush: boolean): Answer | null {
     const { method } = asked;
     const written = /^\/statuses\/([0-9a-f]{40})$/.exec(inside);
     if (written && method === 'POST') return mayPush ? this.#addStatus(asked, written[1]!) : notFound();
     const read = /^\/commits\/([^/]+)\/(status|statuses|check-runs)$/.exec(inside);
-    if (read && method === 'GET') return this.#read(read[1]!, read[2]!);
+    if (read && method === 'GET') return this.#read(asked, read[1]!, read[2]!);
     if (!inside.startsWith('/check-runs')) return null;
     if (account?.kind !== 'app')
       return answer(403, { message: 'You must authenticate via a GitHub App.', documentation_url: '' });
@@ -131,7 +136,9 @@ export class Checks {
     return run;
   }
 
-  #read(sha: string, what: string): Answer {
+  #read({ query }: Asked, sha: string, what: string): Answer {
+    const size = Number(query.get('per_page') ?? 30);
+    const from = (Number(query.get('page') ?? 1) - 1) * size;
     const statuses = this.#statuses.get(sha) ?? [];
     const newest = [...new Map(statuses.map((status) => [status.context, status])).values()];
     if (what === 'statuses') return answer(200, [...statuses].reverse());
@@ -142,9 +149,9 @@ export class Checks {
         : states.length && states.every((one) => one === 'success')
           ? 'success'
           : 'pending';
-      return answer(200, { state, sha, total_count: newest.length, statuses: newest });
+      return answer(200, { state, sha, total_count: newest.length, statuses: newest.slice(from, from + size) });
     }
     const runs = this.#runs.filter(({ head_sha }) => head_sha === sha);
-    return answer(200, { total_count: runs.length, check_runs: runs });
+    return answer(200, { total_count: runs.length, check_runs: runs.slice(from, from + size) });
   }
 }

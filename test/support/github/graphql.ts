@@ -108,10 +108,9 @@ export class Graphql {
       updateProjectV2ItemFieldValue: ({ input }: { input: FieldInput }) =>
         this.#setField(input, input.value.singleSelectOptionId ?? null),
       clearProjectV2ItemFieldValue: ({ input }: { input: Omit<FieldInput, 'value'> }) => this.#setField(input, null),
-      enablePullRequestAutoMerge: ({ input }: { input: { pullRequestId: string; mergeMethod?: string } }) =>
-        this.#enqueue(input.pullRequestId, input.mergeMethod, login, false),
-      enqueuePullRequest: ({ input }: { input: { pullRequestId: string } }) =>
-        this.#enqueue(input.pullRequestId, 'SQUASH', login, true),
+      enablePullRequestAutoMerge: ({ input }: { input: MergeInput & { mergeMethod?: string } }) =>
+        this.#enqueue(input, input.mergeMethod, login, false),
+      enqueuePullRequest: ({ input }: { input: MergeInput }) => this.#enqueue(input, 'SQUASH', login, true),
     };
   }
 
@@ -325,9 +324,16 @@ export class Graphql {
     return { projectV2Item: this.#item(project, project.items.find(({ id }) => id === itemId)!) };
   }
 
-  async #enqueue(id: string, method: string | undefined, by: string, isQueued: boolean) {
+  async #enqueue(
+    { pullRequestId: id, expectedHeadOid: head }: MergeInput,
+    method: string | undefined,
+    by: string,
+    isQueued: boolean,
+  ) {
     const pull = (await this.#pulls.all()).find(({ node_id }) => node_id === id);
     if (!pull) return missing(`Could not resolve to a node with the global id of '${id}'`);
+    if (head !== undefined && head !== pull.head.sha)
+      throw new GraphQLError('Head sha did not match expected head oid', { extensions: { type: 'UNPROCESSABLE' } });
     const refused = await this.#pulls.enqueue(
       pull.number,
       (method ?? 'MERGE').toLowerCase() as MergeMethod,
@@ -343,6 +349,11 @@ export class Graphql {
 }
 
 type Issue = Record<string, unknown> & { id: string; number: number; state: string };
+
+interface MergeInput {
+  pullRequestId: string;
+  expectedHeadOid?: string;
+}
 
 interface FieldInput {
   projectId: string;

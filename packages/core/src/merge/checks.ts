@@ -35,3 +35,7 @@ export function judgeChecks<R extends Result>(
   if (counted.length === 0 || counted.every(isOwn)) return { kind: 'none' };
   return { kind: 'passed', names: counted.map(({ name }) => name) };
 }
+
+/** A forge that merges by itself waits for what it requires and for nothing else, so the rest must be there before. */
+export const forgeWaitsFor = (verdict: CheckVerdict<Result>, required: string[]): boolean =>
+  verdict.kind === 'pending' && verdict.names.every((name) => required.includes(name));

@@ -1,7 +1,7 @@
 import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
-import { judgeChecks } from './checks.ts';
+import { forgeWaitsFor, judgeChecks } from './checks.ts';
 
 const projectId = 'project_1';
 const seen = { comment: 3, line: 0, review: 0 };
@@ -99,5 +99,15 @@ describe('what checks say', () => {
       names: ['e2e'],
       missing: ['e2e'],
     });
+  });
+
+  test.each([
+    ['what GitHub requires', ['ci'], [], [result('ci', 'pending')], true],
+    ['what only the project requires', ['ci'], ['e2e'], [result('ci', 'passed'), result('e2e', 'pending')], false],
+    ['what nobody requires', [], [], [result('a', 'pending')], false],
+    ['nothing at all', [], [], [], false],
+  ] as const)('GitHub may be left to wait for %s: %s', (_name, required, checks, results, may) => {
+    const verdict = judgeChecks({ required: [...required], results: [...results] }, { checks: [...checks] });
+    expect(forgeWaitsFor(verdict, [...required])).toBe(may);
   });
 });

@@ -1,5 +1,5 @@
 import { AppError, type Task } from '@tidemill/contract';
-import { judgeChecks } from '@tidemill/core';
+import { forgeWaitsFor, judgeChecks } from '@tidemill/core';
 import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
@@ -164,12 +164,12 @@ async function proceed(
     const feedback = checkFeedback(verdict.results);
     return leased.must({ type: 'stage.finish', outcome: 'failed', failure: 'validation', message, feedback });
   }
-  const mayQueue = settings.merge === 'auto' && (checks.hasQueue || checks.required.length > 0);
+  const mayQueue = settings.merge === 'auto' && forgeWaitsFor(verdict, checks.required);
   if (verdict.kind === 'pending' && !mayQueue) {
     const text = `Pull request #${pull.number} waits for ${verdict.names.join(', ')}.`;
     return look(leased, pull, text);
   }
-  if (verdict.kind === 'none' && !mayQueue && !(await goesWithoutChecks(deps, leased, pull, tools))) return;
+  if (verdict.kind === 'none' && !(await goesWithoutChecks(deps, leased, pull, tools))) return;
   if (settings.merge === 'person')
     return look(leased, pull, `Pull request #${pull.number} is ready. A person merges it: ${pull.url}`);
   return merge(deps, leased, pull, { candidate, checks }, tools);
@@ -241,7 +241,7 @@ async function finish(
   const commit = pull.mergeCommit ?? pull.head;
   if (!(await deps.workspace.isLanded(commit))) {
     const why = `Pull request #${pull.number} is merged on GitHub. It is done when ${deps.project.rules.target} here has it.`;
-    return leased.must({ type: 'stage.wait', why, untilMs: SOON_MS });
+    return waitFor(leased, why, { untilMs: SOON_MS, maxMs: LOOK_AGAIN_MS });
   }
   await leased.must({ type: 'merge.note_pull', number: pull.number, url: pull.url });
   const work = task.offered ?? task.head!;

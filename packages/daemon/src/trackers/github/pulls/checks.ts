@@ -1,7 +1,7 @@
 import { OWN_CHECKS } from '@tidemill/core';
 import { z } from 'zod';
 import type { BranchChecks, CheckResult, GateResult } from '../../../ports.ts';
-import type { GithubClient } from '../client/client.ts';
+import type { GithubClient, GithubQuery } from '../client/client.ts';
 import { isGithubError } from '../client/github-error.ts';
 import { Branch, BranchRules, CheckRuns, CombinedStatus } from './schemas.ts';
 
@@ -9,34 +9,67 @@ import { Branch, BranchRules, CheckRuns, CombinedStatus } from './schemas.ts';
 const GOOD = new Set(['success', 'neutral', 'skipped']);
 /** GitHub's own limit for the text of a status. */
 const MOST_DESCRIPTION = 140;
+const BADNESS = { passed: 0, pending: 1, failed: 2 };
 
 export async function readChecks(client: GithubClient, commit: string, target: string): Promise<BranchChecks> {
   const [{ required, hasQueue }, results] = await Promise.all([readRules(client, target), readResults(client, commit)]);
   return { required, hasQueue, results };
 }
 
-/** Commit statuses and check runs; of two with the same name, the check run. */
+/** Commit statuses and check runs. Several results can have one name (two workflows, two events): the worst counts. */
 export async function readResults(client: GithubClient, commit: string): Promise<CheckResult[]> {
-  const [{ statuses }, { check_runs }] = await Promise.all([
-    client.get(`/commits/${commit}/status`, CombinedStatus, { per_page: 100 }),
-    client.get(`/commits/${commit}/check-runs`, CheckRuns, { per_page: 100, filter: 'latest' }),
+  const [statuses, runs] = await Promise.all([
+    allPages(async (query) => {
+      const { statuses, total_count } = await client.get(`/commits/${commit}/status`, CombinedStatus, query);
+      return { rows: statuses, total: total_count };
+    }),
+    allPages(async (query) => {
+      const latest = { ...query, filter: 'latest' };
+      const { check_runs, total_count } = await client.get(`/commits/${commit}/check-runs`, CheckRuns, latest);
+      return { rows: check_runs, total: total_count };
+    }),
   ]);
   const results = new Map<string, CheckResult>();
   for (const { context, state, description, target_url } of statuses)
-    results.set(context, {
+    add(results, {
       name: context,
       state: state === 'success' ? 'passed' : state === 'pending' ? 'pending' : 'failed',
       summary: description ?? '',
       url: target_url,
     });
-  for (const { name, status, conclusion, html_url, output } of check_runs)
-    results.set(name, {
+  const ended = new Set(runs.filter((run) => !isSuperseded(run)).map(({ name }) => name));
+  for (const run of runs) {
+    const { name, status, conclusion, html_url, output } = run;
+    if (isSuperseded(run) && ended.has(name)) continue;
+    add(results, {
       name,
       state: status !== 'completed' ? 'pending' : GOOD.has(conclusion ?? '') ? 'passed' : 'failed',
       summary: [output.title, output.summary, output.text].filter(Boolean).join('\n'),
       url: html_url ?? null,
     });
+  }
   return [...results.values()];
+}
+
+/** A failed result on the second page counts too. */
+async function allPages<T>(read: (query: GithubQuery) => Promise<{ rows: T[]; total: number }>): Promise<T[]> {
+  const all: T[] = [];
+  for (let page = 1; ; page += 1) {
+    const { rows, total } = await read({ per_page: 100, ...(page === 1 ? {} : { page }) });
+    all.push(...rows);
+    if (rows.length === 0 || all.length >= total) return all;
+  }
+}
+
+/** GitHub cancels a run when a newer one of the same workflow begins. */
+const isSuperseded = ({ conclusion }: { conclusion: string | null }) =>
+  conclusion === 'cancelled' || conclusion === 'stale';
+
+/** Of our own results the last one is what we published last. */
+function add(results: Map<string, CheckResult>, one: CheckResult): void {
+  const known = results.get(one.name);
+  const isWorse = known && BADNESS[one.state] > BADNESS[known.state];
+  if (!known || isWorse || one.name.startsWith(OWN_CHECKS)) results.set(one.name, one);
 }
 
 /** What the target requires: by a classic protection, readable with the branch, or by rulesets. */

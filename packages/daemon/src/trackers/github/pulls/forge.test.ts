@@ -141,6 +141,12 @@ describe('merging', () => {
     expect((await forge.pull(second.pull.number)).state).toBe('merged');
   });
 
+  test('by GitHub names the commit: a head that nobody has proven is not queued', async () => {
+    github.pulls.protections.set('main', { contexts: ['ci'] });
+    const { pull } = await opened();
+    expect(await forge.merge(pull, how('0'.repeat(40), 'forge'))).toMatchObject({ kind: 'refused' });
+  });
+
   test('by GitHub with nothing to wait for happens at once', async () => {
     const { pull, commit } = await opened();
     github.checks.report(commit, 'ci', 'success');
@@ -178,6 +184,29 @@ describe('the results of gates', () => {
       { name: 'tidemill/test' },
       { name: 'tidemill/lint' },
     ]);
+  });
+});
+
+describe('the results of CI', () => {
+  const shown = async (commit: string) =>
+    Object.fromEntries((await forge.checks(commit, 'main')).results.map(({ name, state }) => [name, state]));
+
+  test('of the same name: the worst counts, and a run that was replaced does not', async () => {
+    const { commit } = await opened();
+    github.checks.report(commit, 'build', 'failure');
+    github.checks.reportAnother(commit, 'build', 'success');
+    github.checks.report(commit, 'test', 'cancelled');
+    github.checks.reportAnother(commit, 'test', 'success');
+    github.checks.report(commit, 'lint', 'cancelled');
+    expect(await shown(commit)).toEqual({ build: 'failed', test: 'passed', lint: 'failed' });
+  });
+
+  test('on the second page counts too', async () => {
+    const { commit } = await opened();
+    for (let n = 0; n < 120; n += 1) github.checks.report(commit, `job ${n}`, n === 119 ? 'failure' : 'success');
+    const results = await shown(commit);
+    expect(Object.keys(results)).toHaveLength(120);
+    expect(results['job 119']).toBe('failed');
   });
 });
 

@@ -17,6 +17,16 @@ const OBSTACLES: Record<string, string> = {
   draft: 'it is a draft',
 };
 
+/** Both name the commit that was proven: another head is not merged. */
+const ENQUEUE = `mutation ($id: ID!, $commit: GitObjectID!) {
+  enqueuePullRequest(input: { pullRequestId: $id, expectedHeadOid: $commit }) { mergeQueueEntry { id } }
+}`;
+const AUTO_MERGE = `mutation ($id: ID!, $commit: GitObjectID!, $method: PullRequestMergeMethod!) {
+  enablePullRequestAutoMerge(input: { pullRequestId: $id, expectedHeadOid: $commit, mergeMethod: $method }) {
+    pullRequest { id }
+  }
+}`;
+
 /** Pull requests, checks and merging on GitHub. It keeps nothing: GitHub is asked each time. */
 export class GithubForge implements Forge {
   readonly #client: GithubClient;
@@ -116,7 +126,7 @@ export class GithubForge implements Forge {
     { commit, method, by, title, message }: Parameters<Forge['merge']>[1],
   ): Promise<PullMerge> {
     if (by !== 'us') {
-      const queued = await this.#queue(pull, method, by);
+      const queued = await this.#queue(pull, { commit, method, by });
       if (queued) return queued;
     }
     try {
@@ -146,14 +156,15 @@ export class GithubForge implements Forge {
   }
 
   /** Null: GitHub has nothing to wait for, so it is merged at once. */
-  async #queue({ number }: PullRequest, method: string, by: 'forge' | 'queue'): Promise<PullMerge | null> {
+  async #queue(
+    { number }: PullRequest,
+    { commit, method, by }: { commit: string; method: string; by: 'forge' | 'queue' },
+  ): Promise<PullMerge | null> {
     const { node_id: id } = await this.#client.get(`/pulls/${number}`, Pull);
-    const query =
-      by === 'queue'
-        ? 'mutation($id: ID!) { enqueuePullRequest(input: { pullRequestId: $id }) { mergeQueueEntry { id } } }'
-        : 'mutation($id: ID!, $method: PullRequestMergeMethod!) { enablePullRequestAutoMerge(input: { pullRequestId: $id, mergeMethod: $method }) { pullRequest { id } } }';
+    const query = by === 'queue' ? ENQUEUE : AUTO_MERGE;
+    const about = { id, commit, ...(by === 'queue' ? {} : { method: method.toUpperCase() }) };
     try {
-      await this.#client.graphql(query, by === 'queue' ? { id } : { id, method: method.toUpperCase() }, z.unknown());
+      await this.#client.graphql(query, about, z.unknown());
       return { kind: 'queued' };
     } catch (error) {
       if (!isGithubError(error, 'unprocessable')) throw error;

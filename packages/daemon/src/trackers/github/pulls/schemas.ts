@@ -31,6 +31,7 @@ export const Review = IssueComment.extend({ state: z.string() });
 export const Permission = z.object({ permission: z.string() });
 
 export const CombinedStatus = z.object({
+  total_count: z.number(),
   statuses: z.array(
     z.object({
       context: z.string(),
@@ -41,6 +42,7 @@ export const CombinedStatus = z.object({
   ),
 });
 export const CheckRuns = z.object({
+  total_count: z.number(),
   check_runs: z.array(
     z.object({
       id: z.number(),
