@@ -52,6 +52,7 @@ export class Daemon {
   readonly #services: Services;
   readonly #settleStopped: () => void;
   #stopping: Promise<void> | null = null;
+  #hasStopped = false;
 
   static async start({ env, port, bind: wanted = {} }: DaemonOptions): Promise<Daemon> {
     const folder = openDataFolder(env);
@@ -145,9 +146,10 @@ export class Daemon {
     return this.#engines.attach(root, workers);
   }
 
-  /** Graceful. A second call with `now` does not wait for checkpoints. Work is kept in both cases. */
+  /** Graceful. A second call with `now` does not wait for checkpoints. Work is kept in both cases. Later calls do nothing. */
   stop({ now = false }: { now?: boolean } = {}): Promise<void> {
-    if (this.#stopping && now) void this.#engines.stop(0);
+    if (this.#stopping && now && !this.#hasStopped)
+      this.#engines.stop(0).catch((error) => this.#note('hurrying the stop failed', error));
     this.#stopping ??= this.#stopAll(now ? 0 : GRACE_MS);
     return this.#stopping;
   }
@@ -164,6 +166,7 @@ export class Daemon {
       await this.#engines.close();
       await this.#opened.store.close();
     } finally {
+      this.#hasStopped = true;
       removeDaemonFile(this.#folder);
       this.#lock.release();
       this.#log.info('stopped');

@@ -24,10 +24,21 @@ export function openLog(file: string): Log {
     isLost = false;
   });
   const logger = pino({ base: null, redact: ['token', '*.token', 'authorization', '*.authorization'] }, destination);
+  let isClosed = false;
   return {
-    info: (text, more = {}) => logger.info(more, withoutSecrets(text)),
-    error: (text, error) => logger.error({ error: withoutSecrets(describe(error)) }, withoutSecrets(text)),
-    close: () => destination.end(),
+    info: (text, more = {}) => {
+      if (!isClosed) logger.info(more, withoutSecrets(text));
+    },
+    error: (text, error) => {
+      const why = withoutSecrets(describe(error));
+      // Something that ends late must not fail because of the log.
+      if (isClosed) process.stderr.write(`tidemill: ${withoutSecrets(text)}: ${why}\n`);
+      else logger.error({ error: why }, withoutSecrets(text));
+    },
+    close: () => {
+      if (!isClosed) destination.end();
+      isClosed = true;
+    },
   };
 }
 
