@@ -1,6 +1,7 @@
 import type { Api, Project } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { Link } from './link.ts';
+import { sayError, sayWarning } from './say.ts';
 
 /** What went wrong and what to do about it, in the daemon's own words. */
 export function problemText(error: unknown): string {
@@ -20,7 +21,7 @@ export async function act<T>(
     return await request({ api, project: project.id, by, rules: project });
   } catch (error) {
     link.log.error(problemText(error));
-    void vscode.window.showErrorMessage(problemText(error));
+    void sayError(problemText(error));
     return undefined;
   }
 }
@@ -29,7 +30,7 @@ export async function act<T>(
 export async function isTrusted(): Promise<boolean> {
   if (vscode.workspace.isTrusted) return true;
   const manage = 'Manage workspace trust';
-  const chosen = await vscode.window.showWarningMessage(
+  const chosen = await sayWarning(
     'You have not trusted this workspace. Tidemill shows what happens here, but starts and changes nothing.',
     manage,
   );

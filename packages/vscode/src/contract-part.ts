@@ -1,7 +1,7 @@
 // Everything that needs values of the contract. It is bundled as a file of its own, which is loaded when something is shown:
 // the schemas take longer to load than the rest of the extension. Other modules import only types of the contract.
 
-export { lossText, plainText } from '@tidemill/contract';
+export { lossText, plainName, plainText } from '@tidemill/contract';
 export { evidenceText } from './changes/evidence-text.ts';
 export { dataFolderOf } from './connection/find-daemon.ts';
 export { Follower } from './connection/follower.ts';

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { isTrusted, problemText } from './act.ts';
 import { canRun, findProgram } from './connection/program.ts';
 import type { Link } from './link.ts';
+import { sayError, sayWarning } from './say.ts';
 import type { EditorSettings } from './settings/settings.ts';
 
 const INSTALL = 'npm install -g tidemill';
@@ -23,7 +24,7 @@ export function registerDaemon(context: vscode.ExtensionContext, link: Link, set
 async function start(link: Link, workers: number | null): Promise<void> {
   await link.open();
   if (!link.root) {
-    void vscode.window.showErrorMessage('This workspace has no git repository. Open a folder with one.');
+    void sayError('This workspace has no git repository. Open a folder with one.');
     return;
   }
   if (!(await isTrusted())) return;
@@ -34,12 +35,11 @@ async function start(link: Link, workers: number | null): Promise<void> {
   }
   try {
     const { warnings } = await api.attachProject({ root: link.root, workers: workers ?? undefined });
-    for (const warning of warnings) void vscode.window.showWarningMessage(warning);
+    for (const warning of warnings) void sayWarning(warning);
     link.look();
   } catch (error) {
     const setUp = 'Set up this repository';
-    if ((await vscode.window.showErrorMessage(problemText(error), setUp)) === setUp)
-      await runInTerminal(link, ['init']);
+    if ((await sayError(problemText(error), setUp)) === setUp) await runInTerminal(link, ['init']);
   }
 }
 
@@ -69,7 +69,7 @@ async function sayMissing(setting: string): Promise<void> {
   const text = setting.trim()
     ? `The setting tidemill.program names ${setting}, which cannot be run.`
     : 'The program tidemill was found neither in node_modules/.bin nor on the PATH.';
-  const chosen = await vscode.window.showErrorMessage(text, copy, settings);
+  const chosen = await sayError(text, copy, settings);
   if (chosen === copy) await vscode.env.clipboard.writeText(INSTALL);
   if (chosen === settings) await vscode.commands.executeCommand('workbench.action.openSettings', 'tidemill.program');
 }
@@ -79,7 +79,7 @@ async function openPage(link: Link): Promise<void> {
   await link.open();
   const page = link.pageLink;
   if (!page) {
-    void vscode.window.showErrorMessage('Tidemill is not running. Start it with "Tidemill: Start".');
+    void sayError('Tidemill is not running. Start it with "Tidemill: Start".');
     return;
   }
   await vscode.env.openExternal(await vscode.env.asExternalUri(vscode.Uri.parse(page)));

@@ -17,6 +17,7 @@ export class Link implements vscode.Disposable {
   /** Undefined until it was looked for. */
   #root: string | null | undefined;
   #opening: Promise<void> | null = null;
+  #turn = 0;
 
   /** What has changed. Views that show it draw it again. */
   readonly onChange = this.#changes.event;
@@ -104,7 +105,7 @@ export class Link implements vscode.Disposable {
 
   /** The connected daemon's API with the project; explains itself when there is none. */
   async ready(): Promise<{ api: Api; project: Project; by: string }> {
-    await this.open();
+    await this.#look();
     const api = this.#follower?.api;
     const { project, state } = this.seen;
     if (!api || !project || state !== 'ready') throw new Error(WHY_NOT[state]);
@@ -113,28 +114,39 @@ export class Link implements vscode.Disposable {
 
   /** The daemon's API where no project is needed yet. */
   async api(): Promise<Api | null> {
-    await this.open();
+    await this.#look();
     return this.#follower?.api ?? null;
   }
 
+  /** A command may be the first thing that a person does: it waits until the daemon was looked for. */
+  async #look(): Promise<void> {
+    await this.open();
+    await this.#follower?.looked;
+  }
+
   dispose(): void {
+    this.#turn += 1;
     this.#follower?.close();
     this.#changes.dispose();
   }
 
   async #open(): Promise<void> {
+    const turn = ++this.#turn;
     const found = this.repositories();
     const root = repositoryOf(found, this.#context.workspaceState.get<string>(CHOSEN));
     this.#root = root;
     void vscode.commands.executeCommand('setContext', 'tidemill.hasChoice', found.length > 1);
     if (root) {
       const { Follower, dataFolderOf } = await import('./contract-part.ts');
+      // Opened again or closed meanwhile: only the newest follows.
+      if (this.#turn !== turn) return;
       const setting = vscode.workspace.getConfiguration('tidemill').get<string>('dataFolder', '');
       this.#follower = new Follower({
         dataFolder: dataFolderOf(setting, process.env),
         root,
         wanted: () => new Set(this.#wanted.keys()),
         onChange: (part) => this.#changed(part),
+        isTrusted: () => vscode.workspace.isTrusted,
         onProblem: (text) => this.#log.warn(text),
       });
       this.#follower.start();

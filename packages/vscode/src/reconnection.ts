@@ -1,5 +1,6 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import type { Link } from './link.ts';
+import { sayInfo } from './say.ts';
 
 /** Says once that the connection is back after a stop, a restart or an upgrade of the daemon. */
 export function registerReconnection(context: vscode.ExtensionContext, link: Link): void {
@@ -10,7 +11,7 @@ export function registerReconnection(context: vscode.ExtensionContext, link: Lin
       if (part !== 'state' || state !== 'ready' || known?.startedAt === startedAt) return;
       if (known) {
         const now = known.version === version ? '' : `, now version ${version}`;
-        void vscode.window.showInformationMessage(`Tidemill is running again${now}.`);
+        void sayInfo(`Tidemill is running again${now}.`);
       }
       known = { startedAt, version };
     }),

@@ -2,6 +2,7 @@ import type { TaskSummary } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import { act } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import { ChangeDocuments, changeUri } from './change-documents.ts';
 import { registerComments } from './comments.ts';
 import { evidenceUri, registerEvidence } from './evidence.ts';
@@ -40,7 +41,7 @@ async function showChange(link: Link, { number, title }: Picked): Promise<void> 
   await act(link, async ({ api, project }) => {
     const { files } = await api.taskFiles({ project, task: number });
     if (files.length === 0) {
-      void vscode.window.showInformationMessage(`#${number} has no change yet.`);
+      void sayInfo(`#${number} has no change yet.`);
       return;
     }
     const list = files.map(({ path, status }) => {
@@ -62,7 +63,7 @@ async function showOutput(link: Link, { number }: Picked): Promise<void> {
     const { runs } = await api.task({ project, task: number });
     const run = runs.toSorted((a, b) => a.startedAt - b.startedAt).at(-1);
     if (run) await show(outputUri(number, run.id));
-    else void vscode.window.showInformationMessage(`No agent has worked on #${number} yet.`);
+    else void sayInfo(`No agent has worked on #${number} yet.`);
   });
 }
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { act, isTrusted } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayError } from '../say.ts';
 import { CHANGE_SCHEME, changeAddress } from './address.ts';
 import { commentText, type LineComment, whyNotSent } from './comment-text.ts';
 
@@ -31,7 +32,7 @@ async function send(link: Link, { thread, text }: vscode.CommentReply): Promise<
   const comment: LineComment = { ...address, from: start.line + 1, to: end.line + 1, code, text };
   const problem = whyNotSent(comment);
   if (problem) {
-    void vscode.window.showErrorMessage(problem);
+    void sayError(problem);
     return;
   }
   const sent = await act(link, ({ api, by }) => deliver({ api, by }, comment, address.project));

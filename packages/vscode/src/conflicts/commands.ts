@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { act, isTrusted, problemText } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import { CONFLICT_SCHEME } from './address.ts';
 import { type ConflictTools, chooseSide } from './choose.ts';
 import { completeMerge, onClosed } from './complete.ts';
@@ -43,7 +44,7 @@ async function pickConflict(link: Link): Promise<ConflictNode | undefined> {
   const found = await act(link, ({ api, project }) => api.conflicts({ project }));
   if (!found) return undefined;
   if (found.length === 0) {
-    void vscode.window.showInformationMessage('No conflicts.');
+    void sayInfo('No conflicts.');
     return undefined;
   }
   const items = found.map((conflict) => ({ label: `#${conflict.number} ${conflict.title}`, conflict }));
@@ -69,10 +70,7 @@ async function openMerge(tools: ConflictTools, node: ConflictNode): Promise<void
       return;
     }
     for (const file of chosen.filter((one) => !isMergeable(one))) await chooseSide(tools, detail, file);
-    if (chosen.length === 0)
-      void vscode.window.showInformationMessage(
-        `Nothing of #${detail.number} is left to resolve. Mark it as resolved.`,
-      );
+    if (chosen.length === 0) void sayInfo(`Nothing of #${detail.number} is left to resolve. Mark it as resolved.`);
   });
 }
 

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { act, isTrusted, problemText } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import { mergeAddress } from './address.ts';
 import { acceptMerge, resultOf } from './merge-editor.ts';
 import type { MergeFiles } from './merge-files.ts';
@@ -15,7 +16,7 @@ export async function completeMerge(link: Link, files: MergeFiles): Promise<void
   const { activeTab } = vscode.window.tabGroups.activeTabGroup;
   const result = activeTab ? resultOf(activeTab) : null;
   if (!result) {
-    void vscode.window.showInformationMessage('Open a conflict in the merge editor first, from the view Conflicts.');
+    void sayInfo('Open a conflict in the merge editor first, from the view Conflicts.');
     return;
   }
   completing.add(result.toString());
@@ -39,10 +40,11 @@ export async function onClosed(link: Link, files: MergeFiles, result: vscode.Uri
   }
   const use = 'Use as Resolution';
   const text = `The merge of ${path} was closed before it was completed. What you saved is kept.`;
-  if ((await vscode.window.showInformationMessage(text, use)) === use) await useDraft(link, files, result);
+  if ((await sayInfo(text, use)) === use) await useDraft(link, files, result);
 }
 
 async function useDraft(link: Link, files: MergeFiles, result: vscode.Uri): Promise<void> {
+  if (!(await isTrusted())) return;
   const detail = await act(link, () => files.resolve(result));
   if (!detail) return;
   link.refresh(['conflicts']);

@@ -1,5 +1,6 @@
 import type { ConflictDetail } from '@tidemill/contract';
 import * as vscode from 'vscode';
+import { sayWarning } from '../say.ts';
 import { fallbackText } from './fallback.ts';
 
 const SCHEME = 'tidemill-conflict-commands';
@@ -27,7 +28,7 @@ export class FallbackDocuments implements vscode.TextDocumentContentProvider, vs
     await this.show(detail, why);
     const terminal = 'Open Terminal';
     const text = `The merge editor cannot be used for #${detail.number}. The steps for a terminal are shown instead.`;
-    if ((await vscode.window.showWarningMessage(text, terminal)) !== terminal) return;
+    if ((await sayWarning(text, terminal)) !== terminal) return;
     vscode.window.createTerminal({ name: `Conflict of #${detail.number}`, cwd: detail.worktree }).show();
   }
 

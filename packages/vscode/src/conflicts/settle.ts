@@ -2,6 +2,7 @@ import type { ConflictDetail } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import { act, isTrusted } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo, sayWarning } from '../say.ts';
 import { plural } from '../words.ts';
 import { mergeAddress } from './address.ts';
 import { openResults } from './merge-editor.ts';
@@ -16,7 +17,7 @@ export async function markResolved(link: Link, files: MergeFiles, number: number
   if (open.length > 0) {
     const names = open.map((address) => address?.path).join(', ');
     const text = `The merge of ${names} is not completed. Choose Complete Merge there, or close it.`;
-    void vscode.window.showWarningMessage(text);
+    void sayWarning(text);
     return;
   }
   await act(link, async ({ api, project, by }) => {
@@ -25,7 +26,7 @@ export async function markResolved(link: Link, files: MergeFiles, number: number
     if (detail.losses.length > 0 && !(await mayDrop(detail))) return;
     await api.settleConflict({ project, task: number, by, accept });
     link.refresh(['conflicts', 'tasks']);
-    void vscode.window.showInformationMessage(`#${number} continues. The gates check your resolution.`);
+    void sayInfo(`#${number} continues. The gates check your resolution.`);
   });
 }
 
@@ -49,7 +50,7 @@ export async function abort(link: Link, number: number, title: string): Promise<
   const done = await act(link, ({ api, project, by }) => api.abortConflict({ project, task: number, by }));
   if (!done) return;
   link.refresh(['conflicts', 'tasks']);
-  void vscode.window.showInformationMessage(`#${number} starts again.`);
+  void sayInfo(`#${number} starts again.`);
 }
 
 /** After a file was saved as resolved: how many are left, or that the conflict can be marked as resolved. */
@@ -60,10 +61,10 @@ export async function sayResolved(
 ): Promise<void> {
   const left = files.filter(({ isResolved }) => !isResolved).length;
   if (left > 0) {
-    void vscode.window.showInformationMessage(`${path} is resolved. ${plural(left, 'file')} of #${number} left.`);
+    void sayInfo(`${path} is resolved. ${plural(left, 'file')} of #${number} left.`);
     return;
   }
   const mark = 'Mark Resolved';
   const text = `All files of #${number} are resolved.`;
-  if ((await vscode.window.showInformationMessage(text, mark)) === mark) await settle();
+  if ((await sayInfo(text, mark)) === mark) await settle();
 }

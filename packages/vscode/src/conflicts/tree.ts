@@ -39,7 +39,8 @@ class ConflictTree implements vscode.TreeDataProvider<ConflictNode> {
     if (node.path === undefined) return conflictItem(node);
     const known = await this.#files.lastKnown(node.conflict.number);
     const isResolved = known?.files.find((file) => file.path === node.path)?.isResolved === true;
-    return fileItem(node, node.path, isResolved);
+    const { plainName } = await import('../contract-part.ts');
+    return fileItem(node, plainName(node.path), isResolved);
   }
 }
 
@@ -55,14 +56,14 @@ function conflictItem({ conflict }: ConflictNode): vscode.TreeItem {
   return item;
 }
 
-function fileItem(node: ConflictNode, path: string, isResolved: boolean): vscode.TreeItem {
-  const item = new vscode.TreeItem(path);
-  item.id = `conflict/${node.conflict.number}/${path}`;
+function fileItem(node: ConflictNode, name: string, isResolved: boolean): vscode.TreeItem {
+  const item = new vscode.TreeItem(name);
+  item.id = `conflict/${node.conflict.number}/${node.path}`;
   item.iconPath = isResolved ? new vscode.ThemeIcon('pass') : vscode.ThemeIcon.File;
   item.description = isResolved ? 'resolved' : '';
   item.contextValue = 'conflictFile';
   item.command = { command: 'tidemill.openMergeEditor', title: 'Open in merge editor', arguments: [node] };
-  item.accessibilityInformation = { label: `${path}, ${isResolved ? 'resolved' : 'not resolved'}` };
+  item.accessibilityInformation = { label: `${name}, ${isResolved ? 'resolved' : 'not resolved'}` };
   return item;
 }
 

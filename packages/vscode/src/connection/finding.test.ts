@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -74,4 +74,13 @@ test('the data folder is that of the command line', () => {
   expect(dataFolderOf('', {})).toBe(join(homedir(), '.tidemill'));
   expect(dataFolderOf('', { TIDEMILL_HOME: '/data' })).toBe('/data');
   expect(dataFolderOf('~/mill', { TIDEMILL_HOME: '/data' })).toBe(join(homedir(), 'mill'));
+});
+
+test('a settings file of the repository can name neither a program nor a data folder', () => {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
+  const { properties } = manifest.contributes.configuration;
+  for (const name of ['tidemill.program', 'tidemill.dataFolder']) expect(properties[name].scope).toBe('machine');
+  const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
+  const others = Object.keys(properties).filter((name) => name !== 'tidemill.notifications');
+  expect(restrictedConfigurations.toSorted()).toEqual(others.toSorted());
 });

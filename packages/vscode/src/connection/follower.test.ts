@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type Api, routes } from '@tidemill/contract';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { ServedDaemon } from '../../../../test/support/served-daemon.ts';
 import { findDaemon } from './find-daemon.ts';
 import { Follower } from './follower.ts';
 import { harmlessStatus } from './harmless.ts';
 import type { Seen, SeenPart } from './seen.ts';
+import { whileTrusted } from './trust.ts';
 
 const ALL: SeenPart[] = ['tasks', 'inbox', 'conflicts', 'activity', 'metrics'];
 
@@ -28,10 +30,12 @@ function follow({ root = served.repository.root, dataFolder = served.home, wante
   const states: string[] = [];
   const problems: string[] = [];
   const parts = new Set(wanted);
+  const trust = { isGiven: true };
   const follower = new Follower({
     dataFolder,
     root,
     wanted: () => parts,
+    isTrusted: () => trust.isGiven,
     onChange: (part) => {
       if (part === 'state') states.push(`${follower.seen.state}${follower.seen.isLive ? ' live' : ''}`);
       for (const look of waiting) look();
@@ -50,7 +54,7 @@ function follow({ root = served.repository.root, dataFolder = served.home, wante
       waiting.add(look);
       look();
     });
-  return { follower, until, states, problems, parts };
+  return { follower, until, states, problems, parts, trust };
 }
 
 test('finds the daemon and shows agents, tasks, figures and the last events', async () => {
@@ -134,6 +138,44 @@ test('a repository that the daemon does not know', async () => {
   const { until, follower } = follow({ root: tmpdir() });
   await until(({ state }) => state === 'no_project');
   expect(follower.api).not.toBeNull();
+  // Also until it has looked again, which makes another client: "Start" must not start another daemon.
+  const { api } = follower;
+  const seen: unknown[] = [];
+  await vi.waitFor(() => expect(seen[seen.push(follower.api) - 1]).not.toBe(api), { timeout: 10_000, interval: 50 });
+  expect(seen).not.toContain(null);
+});
+
+test('a command that comes first waits until the daemon was looked for', async () => {
+  const { follower } = follow();
+  expect(follower.seen.state).toBe('looking');
+  await follower.looked;
+  expect(follower.seen.state).toBe('ready');
+  const none = follow({ dataFolder: join(tmpdir(), 'tidemill-vscode-none') }).follower;
+  await none.looked;
+  expect(none.seen.state).toBe('no_daemon');
+});
+
+test('while the workspace is not trusted, everything can be read and nothing changed', async () => {
+  const { follower, trust } = follow();
+  await follower.looked;
+  const api = follower.api!;
+  const { project } = served;
+  trust.isGiven = false;
+  const tasks = await api.tasks({ project });
+  await expect(api.addTask({ project, title: 'Sneak in' })).rejects.toThrow('You have not trusted this workspace');
+  await expect(api.actOnAlert({ project, by: 'ada', ref: 'a1', action: 'restart' })).rejects.toThrow('not trusted');
+  expect(await api.tasks({ project })).toEqual(tasks);
+  trust.isGiven = true;
+  expect(await api.addTask({ project, title: 'Walk in' })).toMatchObject({ number: expect.any(Number) });
+  // Ending work is always possible. All others that change something are refused.
+  trust.isGiven = false;
+  const calls = whileTrusted(
+    Object.fromEntries(Object.keys(routes).map((name) => [name, () => 'sent'])) as unknown as Api,
+    () => false,
+  ) as unknown as Record<string, () => unknown>;
+  expect(calls.emergencyStop!()).toBe('sent');
+  for (const [name, { method }] of Object.entries(routes))
+    if (method !== 'GET' && name !== 'emergencyStop') await expect(calls[name]!()).rejects.toThrow('not trusted');
 });
 
 test('no daemon: nobody answers at the address, the file is broken, or there is none', async () => {

@@ -7,6 +7,7 @@ import { daemonFileIn, findDaemon } from './find-daemon.ts';
 import { harmlessStatus } from './harmless.ts';
 import { Readings } from './readings.ts';
 import { type LinkState, SEEN_NOTHING, type Seen, type SeenPart } from './seen.ts';
+import { whileTrusted } from './trust.ts';
 
 /** While there is no daemon. Its file is also watched, where the system can. */
 const LOOK_MS = 2000;
@@ -18,6 +19,8 @@ export interface FollowerOptions {
   /** Parts that somebody looks at. */
   wanted(): ReadonlySet<SeenPart>;
   onChange(part: SeenPart): void;
+  /** Whether the person has trusted the workspace. */
+  isTrusted(): boolean;
   /** A request that nobody waits for has failed. */
   onProblem(text: string): void;
 }
@@ -32,6 +35,7 @@ export class Follower {
   #daemon: DaemonFile | null = null;
   #wake: () => void = () => undefined;
   #watcher: FSWatcher | null = null;
+  readonly #looked = Promise.withResolvers<void>();
 
   constructor(options: FollowerOptions) {
     this.#options = options;
@@ -54,6 +58,11 @@ export class Follower {
     return this.#daemon;
   }
 
+  /** Settles when it is known whether there is a daemon, or nobody wants to know any more. */
+  get looked(): Promise<void> {
+    return this.#looked.promise;
+  }
+
   start(): void {
     this.#run().catch((error) => {
       // Only a programming error gets here; the views must not wait silently.
@@ -72,6 +81,7 @@ export class Follower {
   }
   close(): void {
     this.#closing.abort();
+    this.#looked.resolve();
     this.#watcher?.close();
     this.#wake();
   }
@@ -81,8 +91,11 @@ export class Follower {
     while (!signal.aborted) {
       const next = await this.#tryOnce();
       if (signal.aborted) return;
-      this.#api = null;
-      this.#daemon = null;
+      // A daemon without this project can be asked to work on it.
+      if (next !== 'no_project') {
+        this.#api = null;
+        this.#daemon = null;
+      }
       if (next) this.#become(next);
       await this.#pause(next ? LOOK_MS : 0);
     }
@@ -93,15 +106,11 @@ export class Follower {
     try {
       const daemon = await findDaemon(this.#options.dataFolder);
       if (!daemon) return 'no_daemon';
-      const api = createClient(daemon);
+      const api = whileTrusted(createClient(daemon), this.#options.isTrusted);
       const [project] = await api.projects({ root: this.#options.root }, this.#closing.signal);
       this.#daemon = daemon;
       this.#api = api;
-      if (!project) {
-        this.#become('no_project');
-        await this.#pause(LOOK_MS);
-        return 'no_project';
-      }
+      if (!project) return 'no_project';
       const { version, startedAt } = daemon;
       this.#seen = { ...this.#seen, project, version, startedAt };
       await this.#follow(daemon, api, project.id);
@@ -165,6 +174,7 @@ export class Follower {
   #take(change: Partial<Seen>, part: SeenPart): void {
     if (this.#closing.signal.aborted) return;
     this.#seen = { ...this.#seen, ...change };
+    if (this.#seen.state !== 'looking') this.#looked.resolve();
     this.#options.onChange(part);
   }
 

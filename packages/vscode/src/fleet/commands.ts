@@ -2,6 +2,7 @@ import type { WorkerOperation, WorkerView } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import { act, isTrusted } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import type { EditorSettings } from '../settings/settings.ts';
 import { reassign } from '../tasks/reassign.ts';
 import { plural } from '../words.ts';
@@ -54,7 +55,9 @@ async function addAgent(link: Link, settings: EditorSettings): Promise<void> {
     );
     if (builders.length >= most)
       throw new Error(
-        `There are ${plural(builders.length, 'agent')} already. The setting tidemill.workers allows ${most}.`,
+        settings.now.workers === null
+          ? `A project has at most ${most} agents.`
+          : `The setting tidemill.workers allows ${plural(most, 'agent')}. Allow more there to add one.`,
       );
     await api.addWorker({ project });
   });
@@ -74,6 +77,11 @@ async function onPicked(link: Link, operation: 'restart' | 'reset'): Promise<voi
     const sure = await vscode.window.showWarningMessage(`Reset ${picked.label}?`, { modal: true, detail }, 'Reset');
     if (!sure) return;
   }
+  if (operation === 'restart' && picked.task) {
+    const detail = `It works on #${picked.task.number} ${picked.task.title}. That run ends; its work is kept.`;
+    const sure = await vscode.window.showWarningMessage(`Restart ${picked.label}?`, { modal: true, detail }, 'Restart');
+    if (!sure) return;
+  }
   await steer(link, picked.label, operation);
 }
 
@@ -81,6 +89,7 @@ const isAgent = ({ role, isOutside }: WorkerView) => !isOutside && (role === 'bu
 const pickOf = ({ name, status, task }: WorkerView) => ({
   label: name,
   description: task ? `${status}, #${task.number} ${task.title}` : status,
+  task,
 });
 
 async function recoverStuck(link: Link): Promise<void> {
@@ -88,14 +97,14 @@ async function recoverStuck(link: Link): Promise<void> {
   const done = await act(link, ({ api, project, by }) => api.recoverStuck({ project, by }));
   if (!done) return;
   const text = done.tasks.length === 0 ? 'No task is stuck.' : `Released: ${numbers(done.tasks)}.`;
-  void vscode.window.showInformationMessage(text);
+  void sayInfo(text);
 }
 
 async function purgeQueue(link: Link): Promise<void> {
   if (!(await isTrusted())) return;
   const open = await act(link, ({ api, project }) => api.tasks({ project, stages: ['open'], limit: 1000 }));
   if (!open) return;
-  if (open.length === 0) return void vscode.window.showInformationMessage('The queue is empty.');
+  if (open.length === 0) return void sayInfo('The queue is empty.');
   const shown = open.slice(0, 10).map(({ number, title }) => `#${number} ${title}`);
   const more = open.length > shown.length ? [`and ${open.length - shown.length} more`] : [];
   const detail = [...shown, ...more].join('\n');
@@ -103,7 +112,7 @@ async function purgeQueue(link: Link): Promise<void> {
   const question = 'Cancel every task that has not started?';
   if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, cancel)) !== cancel) return;
   const done = await act(link, ({ api, project, by }) => api.purgeQueue({ project, by }));
-  if (done) void vscode.window.showInformationMessage(`${plural(done.tasks.length, 'task')} cancelled.`);
+  if (done) void sayInfo(`${plural(done.tasks.length, 'task')} cancelled.`);
 }
 
 const numbers = (tasks: number[]) => tasks.map((number) => `#${number}`).join(', ');

@@ -2,6 +2,7 @@ import type { EmergencyImpact } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import { act } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayWarning } from '../say.ts';
 import { plural } from '../words.ts';
 import { impactText } from './impact.ts';
 
@@ -23,8 +24,6 @@ export async function stopEverything(link: Link): Promise<void> {
       return;
     const { workers, tasks } = await api.emergencyStop({ by, reason: 'asked for in the editor' });
     const released = tasks.length > 0 ? ` ${plural(tasks.length, 'task')} released.` : '';
-    void vscode.window.showWarningMessage(
-      `${plural(workers.length, 'agent')} stopped.${released} Work is kept. Continue with "Resume all".`,
-    );
+    void sayWarning(`${plural(workers.length, 'agent')} stopped.${released} Work is kept. Continue with "Resume all".`);
   });
 }

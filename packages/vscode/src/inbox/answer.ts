@@ -2,6 +2,7 @@ import type { Api, InboxItem } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import { act, isTrusted } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import { choicesOf, type InboxChoice, isQuestion, proposalOf } from './choices.ts';
 
 interface About {
@@ -21,7 +22,7 @@ export async function answer(link: Link, item: InboxItem): Promise<void> {
   });
   if (read === undefined) return;
   if (read === null) {
-    void vscode.window.showInformationMessage(`${item.ref} is already answered.`);
+    void sayInfo(`${item.ref} is already answered.`);
     link.refresh(['inbox']);
     return;
   }
@@ -50,6 +51,8 @@ export async function settle(link: Link, item: InboxItem, choice: InboxChoice): 
   if (choice.does === 'task') return void vscode.commands.executeCommand('tidemill.showTask', { task });
   if (choice.does === 'conflict')
     return void vscode.commands.executeCommand('tidemill.openMergeEditor', { conflict: task });
+  // A notification's button comes here directly.
+  if (!(await isTrusted())) return;
   const text = choice.does === 'write' ? await write(item, choice.prompt) : '';
   if (text === undefined) return;
   const said = await act(link, (about) => send(about, item, choice, text));

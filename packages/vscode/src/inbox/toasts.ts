@@ -1,6 +1,7 @@
 import type { InboxItem } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
+import { sayError, sayInfo, sayWarning } from '../say.ts';
 import { answer, settle } from './answer.ts';
 import { ANSWER, type Loudness, type Toast, ToastPolicy } from './toast-policy.ts';
 
@@ -41,21 +42,16 @@ export function registerToasts(context: vscode.ExtensionContext, link: Link): vo
     vscode.commands.registerCommand('tidemill.showNotificationsAgain', async () => {
       policy.unmuteAll();
       await context.globalState.update(MUTED, []);
-      void vscode.window.showInformationMessage('All notifications of Tidemill are shown again.');
+      void sayInfo('All notifications of Tidemill are shown again.');
     }),
   );
 }
 
 async function tell(link: Link, toast: Toast, mute: (item: InboxItem) => Promise<void>): Promise<void> {
   const { item, severity, text, buttons } = toast;
-  const show =
-    severity === 'info'
-      ? vscode.window.showInformationMessage
-      : severity === 'warning'
-        ? vscode.window.showWarningMessage
-        : vscode.window.showErrorMessage;
+  const say = severity === 'info' ? sayInfo : severity === 'warning' ? sayWarning : sayError;
   const labels = [...buttons.map(({ label }) => label), SHOW, ...(item ? [MUTE] : [])];
-  const chosen = await show(text, ...labels);
+  const chosen = await say(text, ...labels);
   if (chosen === SHOW) await vscode.commands.executeCommand('tidemill.inbox.focus');
   else if (chosen === MUTE && item) await mute(item);
   else if (chosen !== undefined && item) {

@@ -1,6 +1,7 @@
 import type { InboxItem, Severity } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import { elapsed } from '../words.ts';
 import { answer } from './answer.ts';
 
@@ -75,7 +76,7 @@ export function registerInbox(context: vscode.ExtensionContext, link: Link): voi
 async function pick(link: Link): Promise<InboxItem | undefined> {
   await link.open();
   if (link.seen.inbox.length === 0) {
-    void vscode.window.showInformationMessage("You're all caught up.");
+    void sayInfo("You're all caught up.");
     return undefined;
   }
   const picks = link.seen.inbox.map((item) => ({

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { act } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayError, sayInfo, sayWarning } from '../say.ts';
 import { limit } from '../words.ts';
 import { checkSettings, gapOf, type SettingsGap, WANTED, type WantedSettings } from './wanted.ts';
 
@@ -56,8 +57,8 @@ export class EditorSettings {
       this.#said.add(text);
     }
     if (news.length > 0) {
-      const show = news.some(({ severity }) => severity === 'error') ? 'showErrorMessage' : 'showWarningMessage';
-      void vscode.window[show](news.map(({ text }) => text).join(' '));
+      const say = news.some(({ severity }) => severity === 'error') ? sayError : sayWarning;
+      void say(news.map(({ text }) => text).join(' '));
     }
     await this.#offer();
   }
@@ -97,7 +98,7 @@ export class EditorSettings {
   async #once(text: string, action: string): Promise<boolean> {
     if (this.#said.has(text)) return false;
     this.#said.add(text);
-    return (await vscode.window.showInformationMessage(text, action)) === action;
+    return (await sayInfo(text, action)) === action;
   }
 
   /** The person pastes and saves: the repository's config is never written here. */
@@ -105,8 +106,6 @@ export class EditorSettings {
     if (!this.#link.root) return;
     await vscode.env.clipboard.writeText(`loop:\n  categories: [${categories.join(', ')}]\n`);
     await vscode.window.showTextDocument(vscode.Uri.file(join(this.#link.root, '.tidemill', 'config.yaml')));
-    void vscode.window.showInformationMessage(
-      'The lines are in the clipboard. Paste them and save; Tidemill follows the file.',
-    );
+    void sayInfo('The lines are in the clipboard. Paste them and save; Tidemill follows the file.');
   }
 }

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { act, isTrusted } from '../act.ts';
 import type { Link } from '../link.ts';
+import { sayInfo } from '../say.ts';
 import { draftOfSelection, draftOfTodo, type TaskStart, todoIn } from './task-start.ts';
 
 /** Adding tasks: by hand, from selected code, from a TODO comment. */
@@ -37,7 +38,7 @@ const placeOf = (uri: vscode.Uri, line: number) => ({
 async function addFromSelection(link: Link): Promise<void> {
   const editor = vscode.window.activeTextEditor;
   if (!editor || editor.selection.isEmpty) {
-    void vscode.window.showInformationMessage('Select the code that the task is about first.');
+    void sayInfo('Select the code that the task is about first.');
     return;
   }
   const { document, selection } = editor;
@@ -53,7 +54,7 @@ async function addFromTodo(link: Link, uri?: vscode.Uri, line?: number): Promise
   const document = await vscode.workspace.openTextDocument(from);
   const todo = todoIn(document.lineAt(at).text);
   if (todo === null) {
-    void vscode.window.showInformationMessage('This line has no TODO comment.');
+    void sayInfo('This line has no TODO comment.');
     return;
   }
   await add(link, draftOfTodo(placeOf(from, at), todo));
