@@ -13,20 +13,27 @@ const Location = z.looseObject({
     .optional(),
 });
 const Properties = z.looseObject({ 'security-severity': z.union([z.string(), z.number()]).optional() }).optional();
-const SarifRule = z.looseObject({ id: z.string(), properties: Properties });
+const SarifRule = z.looseObject({
+  id: z.string(),
+  properties: Properties,
+  defaultConfiguration: z.looseObject({ level: z.string().optional() }).optional(),
+});
+const Component = z.looseObject({ rules: z.array(SarifRule).default([]) });
 const SarifResult = z.looseObject({
   ruleId: z.string().optional(),
+  /** CodeQL names the rule here, too. */
+  rule: z.looseObject({ id: z.string().optional() }).optional(),
   level: z.string().optional(),
   message: z.looseObject({ text: z.string().optional() }).optional(),
   locations: z.array(Location).default([]),
   partialFingerprints: z.record(z.string(), z.string()).optional(),
-  suppressions: z.array(z.looseObject({ status: z.string().optional() })).optional(),
+  suppressions: z.array(z.looseObject({ kind: z.string().optional(), status: z.string().optional() })).optional(),
   properties: Properties,
 });
 const Sarif = z.looseObject({
   runs: z.array(
     z.looseObject({
-      tool: z.looseObject({ driver: z.looseObject({ rules: z.array(SarifRule).default([]) }) }),
+      tool: z.looseObject({ driver: Component, extensions: z.array(Component).default([]) }),
       results: z.array(SarifResult).nullable(),
       invocations: z.array(z.looseObject({ executionSuccessful: z.boolean().optional() })).optional(),
     }),
@@ -79,7 +86,7 @@ function ofSarif(value: unknown, folder: string): ReportedFindings {
   if (isBroken) return { unusable: 'the report says that the scan did not succeed' };
   return {
     findings: runs.flatMap(({ tool, results }) => {
-      const rules = new Map(tool.driver.rules.map(({ id, properties }) => [id, properties?.['security-severity']]));
+      const rules = new Map([...tool.extensions, tool.driver].flatMap((each) => each.rules.map((rule) => [rule.id, rule])));
       return (results ?? []).flatMap((result) => ofResult(result, rules, folder));
     }),
   };
@@ -87,19 +94,19 @@ function ofSarif(value: unknown, folder: string): ReportedFindings {
 
 function ofResult(
   result: z.infer<typeof SarifResult>,
-  rules: Map<string, string | number | undefined>,
+  rules: Map<string, z.infer<typeof SarifRule>>,
   folder: string,
 ): KeyedFinding[] {
-  const {
-    ruleId = 'unnamed',
-    level = 'warning',
-    message,
-    locations,
-    partialFingerprints = {},
-    suppressions = [],
-  } = result;
-  const isAccepted = suppressions.some(({ status = 'accepted' }) => status === 'accepted');
-  const score = Number(result.properties?.['security-severity'] ?? rules.get(ruleId) ?? Number.NaN);
+  const { message, locations, partialFingerprints = {}, suppressions = [] } = result;
+  const ruleId = result.ruleId ?? result.rule?.id ?? 'unnamed';
+  const rule = rules.get(ruleId);
+  // Many tools give the level with the rule only.
+  const level = result.level ?? rule?.defaultConfiguration?.level ?? 'warning';
+  // A comment in the source is the agent's own word, and accepts nothing.
+  const isAccepted = suppressions.some(({ kind, status = 'accepted' }) => kind === 'external' && status === 'accepted');
+  const score = Number(
+    result.properties?.['security-severity'] ?? rule?.properties?.['security-severity'] ?? Number.NaN,
+  );
   const severity = Number.isNaN(score) ? ofLevel(level) : ofScore(score);
   if (isAccepted || severity === null) return [];
   const place = locations[0]?.physicalLocation;

@@ -38,7 +38,7 @@ export interface ScanOutput {
 const kindOf = ({ kind }: GateConfig) => (kind === 'audit' || kind === 'secrets' ? kind : 'scan');
 const unverified = (says: string): Scanned => ({ status: 'unverified', says, lines: [], keys: [] });
 const MOST_LINES = 50;
-const LARGEST_FILE = 1_000_000;
+const LARGEST_FILE = 10_000_000;
 
 /** Reads the result of a gate whose tool has ended. */
 export async function judgeScan(gate: GateConfig, output: ScanOutput, request: GateRequest): Promise<Scanned> {
@@ -143,7 +143,7 @@ const partly = (
   missing: lines.slice(0, MOST_FINDINGS),
 });
 
-/** The changed files that are text, with their text on the target. Links are not followed. */
+/** The changed files, with their text on the target. Links are not followed. A zero byte hides nothing, also in UTF-16. */
 async function changedTexts({ path, files, before }: GateRequest) {
   const texts: { file: string; after: string; before: string | undefined }[] = [];
   const old = files === null || files.length === 0 ? null : await before?.(files);
@@ -151,8 +151,9 @@ async function changedTexts({ path, files, before }: GateRequest) {
     const found = await lstat(join(path, file)).catch(() => null);
     if (!found?.isFile() || found.size > LARGEST_FILE) continue;
     const bytes = await readFile(join(path, file));
-    if (!bytes.subarray(0, 8000).includes(0))
-      texts.push({ file, after: bytes.toString('utf8'), before: old?.get(file) });
+    texts.push({ file, after: withoutZeros(bytes.toString('utf8')), before: withoutZeros(old?.get(file)) });
   }
   return texts;
 }
+
+const withoutZeros = <T extends string | undefined>(text: T) => text?.replaceAll('\0', '') as T;

@@ -174,7 +174,7 @@ describe('a scanner’s report', () => {
     ...more,
   });
 
-  test('in SARIF has severities by score or level, without what is suppressed', () => {
+  test('in SARIF has severities by score or level, without what is accepted outside the source', () => {
     const rules = [{ id: 'sql', properties: { 'security-severity': '9.8' } }];
     const read = readReport(
       sarif(
@@ -182,7 +182,9 @@ describe('a scanner’s report', () => {
           result('sql', 'warning', 'src/a.ts', 3),
           result('style', 'error', 'file:///w/src/b.ts', 4),
           result('hint', 'note', './c.ts', 5),
-          result('off', 'error', 'd.ts', 1, { suppressions: [{ kind: 'inSource' }] }),
+          result('off', 'error', 'd.ts', 1, { suppressions: [{ kind: 'external' }] }),
+          // An agent can write such a comment.
+          result('hushed', 'error', 'e.ts', 1, { suppressions: [{ kind: 'inSource' }] }),
           result('quiet', 'none', 'd.ts', 1),
         ],
         rules,
@@ -195,6 +197,21 @@ describe('a scanner’s report', () => {
       ['critical', 'sql', 'src/a.ts', 3],
       ['high', 'style', 'src/b.ts', 4],
       ['low', 'hint', 'c.ts', 5],
+      ['high', 'hushed', 'e.ts', 1],
+    ]);
+  });
+
+  test('in SARIF may have the level with the rule only, also in an extension', () => {
+    const { level: _level, ...bare } = result('driver', '', 'a.ts', 1);
+    const { ruleId: _ruleId, ...named } = bare;
+    const rule = (id: string) => ({ id, defaultConfiguration: { level: 'error' } });
+    const tool = { driver: { name: 'x', rules: [rule('driver')] }, extensions: [{ rules: [rule('more')] }] };
+    const results = [bare, { ...named, rule: { id: 'more' } }, { ...bare, ruleId: 'unknown' }];
+    const read = readReport(JSON.stringify({ runs: [{ tool, results }] }), '/w');
+    expect('findings' in read && read.findings.map(({ severity, id }) => [severity, id])).toEqual([
+      ['high', 'driver'],
+      ['high', 'more'],
+      ['moderate', 'unknown'],
     ]);
   });
 
@@ -267,6 +284,16 @@ describe('secrets', () => {
     expect(excerpt + log + JSON.stringify(receipt)).not.toContain(key);
     expect((await run({ kind: 'secrets', ignore: ['src/*.ts'] })).receipt.status).toBe('pass');
     expect((await run({ kind: 'secrets' }, { files: null })).receipt.status).toBe('pass');
+  });
+
+  test.each([
+    ['a zero byte', (hidden: string) => `\0${hidden}`],
+    ['UTF-16', (hidden: string) => [...hidden].join('\0')],
+    ['a long line', (hidden: string) => `${'x '.repeat(50_000)}${hidden}`],
+    ['a long file', (hidden: string) => `${'x\n'.repeat(800_000)}${hidden}`],
+  ])('are found behind %s', async (_name, text) => {
+    write('src/a.ts', text(key));
+    expect((await run({ kind: 'secrets' })).receipt.status).toBe('fail');
   });
 });
 

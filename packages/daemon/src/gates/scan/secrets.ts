@@ -14,16 +14,14 @@ const KEYS: [id: string, pattern: RegExp][] = [
   ['npm-token', /\bnpm_[A-Za-z0-9]{36}\b/],
   ['sendgrid-key', /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b/],
 ];
-const LONGEST_LINE = 20_000;
 
 /** Keys in the lines that the change adds. The value itself is never shown. */
 export function secretsIn(file: string, after: string, before: string | undefined): KeyedFinding[] {
   const old = new Set(before?.split('\n') ?? []);
   return after.split('\n').flatMap((line, index) => {
     if (old.has(line)) return [];
-    const shown = line.slice(0, LONGEST_LINE);
     return KEYS.flatMap(([id, pattern]) =>
-      pattern.test(shown)
+      pattern.test(line)
         ? [
             finding(
               { severity: 'critical', id, title: `looks like a secret: ${id}`, file, line: index + 1 },
