@@ -179,6 +179,7 @@ describe('a worker outside the daemon', () => {
     expect(await api.emergencyStop({ by: 'ada', reason: 'smoke' })).toEqual({
       workers: ['alpha'],
       tasks: [third.number],
+      deliveries: [],
     });
     expect(await api.claims({ project })).toEqual([]);
     expect(await viewOf('alpha')).toMatchObject({ status: 'stopped', task: null });

@@ -164,6 +164,8 @@ export type WorkerView = z.infer<typeof WorkerView>;
 export const EmergencyImpact = z.object({
   busy: z.array(z.object({ project: z.string(), worker: z.string(), number: z.number(), title: z.string() })),
   workers: z.number(),
+  /** Deliveries that are on their way. They are stopped and rolled back. An older daemon names none. */
+  deliveries: z.array(z.object({ project: z.string(), ref: z.string(), environment: z.string() })).default([]),
 });
 export type EmergencyImpact = z.infer<typeof EmergencyImpact>;
 

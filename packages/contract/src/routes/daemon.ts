@@ -48,9 +48,14 @@ export const daemonRoutes = {
   emergencyImpact: get('/v1/emergency', 'What an emergency stop would end', z.strictObject({}), EmergencyImpact),
   emergencyStop: post(
     '/v1/emergency',
-    'Kills every agent of every project within seconds; work is kept',
+    'Kills every agent of every project within seconds; work is kept. Deliveries are stopped and rolled back',
     z.strictObject({ by, reason: z.string().trim().max(1000).default('asked for') }),
-    z.object({ workers: z.array(z.string()), tasks: z.array(z.number()) }),
+    z.object({
+      workers: z.array(z.string()),
+      tasks: z.array(z.number()),
+      /** `D3 to staging` */
+      deliveries: z.array(z.string()).default([]),
+    }),
   ),
   tokens: get('/v1/tokens', 'The tokens that were created', z.strictObject({}), z.array(NamedToken), {
     role: 'admin',

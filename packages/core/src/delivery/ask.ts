@@ -10,6 +10,7 @@ import {
 import type { DecideEnv } from '../command.ts';
 import { askAll } from '../question/ask.ts';
 import type { Slice } from '../slice.ts';
+import { environmentOf } from './rules.ts';
 
 type About = Extract<Question['effect'], { kind: 'delivery' }>['about'];
 const { approve, decline, live, rollBack, again, leave } = DELIVERY_ANSWERS;
@@ -71,7 +72,7 @@ export function askAfterCrash(
   const text = `${named(delivery)} was cut short${timesOf(delivery)}. What does ${delivery.environment} have now?`;
   const options = [
     { label: live, description: `${delivery.commit.slice(0, 10)} is live and works.` },
-    { label: rollBack, description: 'The rollback runs.' },
+    ...(hasWayBack(project, delivery) ? [{ label: rollBack, description: 'The rollback runs.' }] : []),
     { label: again, description: 'Its commands run again from the first one.' },
   ];
   return asked(
@@ -96,7 +97,7 @@ export function askAfterRollback(
   const back = previous ? `${previous.commit.slice(0, 10)} is back and works.` : `${environment} works again.`;
   const options = [
     { label: live, description: back },
-    { label: rollBack, description: 'The rollback runs once more.' },
+    ...(hasWayBack(project, delivery) ? [{ label: rollBack, description: 'The rollback runs once more.' }] : []),
     { label: leave, description: `${environment} stays as it is. The next delivery may begin.` },
   ];
   return asked(
@@ -108,6 +109,10 @@ export function askAfterRollback(
     env,
   );
 }
+
+/** Without an earlier commit and without commands, a rollback would deliver the same commit again. */
+const hasWayBack = (project: Project, { previous, environment }: Delivery) =>
+  previous !== null || environmentOf(project, environment)?.hasRollback === true;
 
 /** So that the same question can be asked again on the same day. */
 function timesOf({ steps }: Delivery): string {

@@ -112,8 +112,10 @@ async function emergency(context: CliContext, options: StopOptions): Promise<voi
   }
 }
 
-function impactText({ busy, workers }: EmergencyImpact): string {
-  const all = `All ${workers} workers stay stopped until \`tidemill resume\`; work is kept.`;
+function impactText({ busy, workers, deliveries }: EmergencyImpact): string {
+  const named = deliveries.map(({ ref, environment }) => `${ref} to ${environment}`).join(', ');
+  const rolled = named ? ` ${named} ${deliveries.length === 1 ? 'is' : 'are'} stopped and rolled back.` : '';
+  const all = `All ${workers} workers stay stopped until \`tidemill resume\`; work is kept.${rolled}`;
   if (busy.length === 0) return `No agent is working. ${all}`;
   const agents = busy.length === 1 ? '1 agent' : `${busy.length} agents`;
   return `This stops ${agents} working on ${numbers(busy.map(({ number }) => number))}. ${all}`;
@@ -122,7 +124,7 @@ function impactText({ busy, workers }: EmergencyImpact): string {
 function reportEmergency(
   { terminal }: CliContext,
   options: Json,
-  report: { workers: string[]; tasks: number[] },
+  report: { workers: string[]; tasks: number[]; deliveries: string[] },
   forced: ForcedStop | null,
 ): void {
   if (options.json) {
@@ -136,6 +138,7 @@ function reportEmergency(
       ? `Stopped ${report.workers.join(', ')} on ${numbers(report.tasks)}. Work is kept.`
       : 'No agent was working.',
   );
+  for (const delivery of report.deliveries) terminal.line(`Stopped ${delivery}. What it changed is rolled back.`);
   terminal.line('All workers stay stopped until `tidemill resume`.');
 }
 

@@ -8,6 +8,8 @@ import { DeliveryConfig } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DeliveryContext } from '../ports.ts';
 import { createDeliverer } from './deliverer.ts';
+import { openStepLog } from './delivery-log.ts';
+import { hider } from './secrets.ts';
 
 let folder: string;
 let server: Server;
@@ -48,7 +50,7 @@ function setUp(environment: object) {
   });
   const context: DeliveryContext = {
     ...{ deliveryId, ref: `D${made}`, environment: 'staging', commit: 'c0ffee', previous: null },
-    ...{ isRollback: false, attempt: 0, path: folder },
+    ...{ isRollback: false, attempt: 0, isResumed: false, down: new AbortController().signal, path: folder },
   };
   const run = (command: string, signal = new AbortController().signal) => deliverer.run(context, command, signal);
   const check = (signal = new AbortController().signal) => deliverer.check(context, signal);
@@ -79,6 +81,17 @@ describe('a command', () => {
     expect(text).not.toMatch(/kippers-at|MIIEvQ|qL9w0BAQEF/);
     expect(text).not.toContain(Buffer.from(KEY).toString('base64'));
     expect(text).toContain('[exit code 3]');
+  });
+
+  test('shows no secret of a line that is written in parts', async () => {
+    const file = join(folder, 'parts.log');
+    const log = await openStepLog(file, hider([KEY]));
+    const before = 'x'.repeat(12_300);
+    await log.write(Buffer.from(`${before}${KEY}${'y'.repeat(16_400 - before.length - KEY.length)}`));
+    await log.close();
+    const text = readFileSync(file, 'utf8');
+    expect(text).toContain('x***y');
+    expect(text).not.toMatch(/kip|noon/);
   });
 
   test('that lacks a variable does not begin', () => {

@@ -73,10 +73,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       withLog(context, `workflow ${find(context.environment).workflow}`, async (log, { workflow = '', timeout }) => {
         const { workflows } = options;
         if (!workflows) return { result: 'failed', note: NO_WORKFLOWS };
-        const { environment, commit, deliveryId, attempt } = context;
-        const about = { workflow, environment, commit, marker: `${deliveryId}-${attempt}` };
+        const { environment, commit, deliveryId, attempt, isResumed, down } = context;
+        const about = { workflow, environment, commit, marker: `${deliveryId}-${attempt}`, isResumed };
         const limit = AbortSignal.timeout(timeout);
-        const end = await workflows.run(about, AbortSignal.any([signal, limit]), (line) => void log.line(line));
+        const ends = { signal: AbortSignal.any([signal, limit]), down };
+        // A log that cannot be written says so when it is closed.
+        const end = await workflows.run(about, ends, (line) => void log.line(line).catch(() => undefined));
         return limit.aborted && end.result === 'stopped' ? { ...end, result: 'timed_out' } : end;
       }),
     check: (context, signal) =>

@@ -58,7 +58,8 @@ export async function openStepLog(file: string, hide: (text: string) => string):
     async write(chunk) {
       open_ += decoder.decode(chunk, { stream: true });
       const end = open_.lastIndexOf('\n') + 1;
-      // The rest may be the beginning of a secret. Only a very long line is not waited for.
+      // The rest may be the beginning of a secret. Only a very long line is not waited for, and not cut within a secret.
+      if (end === 0 && open_.length > LONGEST_LINE) open_ = hide(open_);
       const cut = end > 0 ? end : open_.length > LONGEST_LINE ? open_.length - LONGEST_LINE / 4 : 0;
       if (cut === 0) return;
       const whole = open_.slice(0, cut);

@@ -13,6 +13,10 @@ export interface DeliveryContext {
   isRollback: boolean;
   /** Workflows of this delivery that have ended. One that was cut short has the same number again. */
   attempt: number;
+  /** An earlier process may have started the workflow already. */
+  isResumed: boolean;
+  /** The daemon ends. What runs elsewhere goes on, and the next daemon follows it. */
+  down: AbortSignal;
   /** A clean checkout of the commit. */
   path: string;
 }
@@ -43,10 +47,13 @@ export interface Deliverer {
 
 /** Workflows of a code host. */
 export interface Workflows {
-  /** Starts the workflow for the commit unless one with this marker was started, and waits for its end. */
+  /**
+   * Starts the workflow for the commit unless one with this marker was started, and waits for its end. `signal` cancels it;
+   * `down` only ends the waiting.
+   */
   run(
-    request: { workflow: string; environment: string; commit: string; marker: string },
-    signal: AbortSignal,
+    request: { workflow: string; environment: string; commit: string; marker: string; isResumed: boolean },
+    ends: { signal: AbortSignal; down: AbortSignal },
     onNote: (line: string) => void,
   ): Promise<StepEnd>;
 }

@@ -201,7 +201,10 @@ test('the emergency stop names every agent and task that it ends', () => {
     number: 41 + at,
     title: `Task ${at}`,
   }));
-  const text = impactText({ busy, workers: 3 });
+  const deliveries = [{ project: 'mill', ref: 'D3', environment: 'production' }];
+  const text = impactText({ busy, workers: 3, deliveries });
+  expect(text).toContain('D3 to production (mill) is stopped and rolled back');
+  expect(impactText({ busy: [], workers: 3, deliveries })).toContain('D3 to production');
   expect(text).toContain('This stops 3 working agents:');
   for (const { worker: name, number, title } of busy) expect(text).toContain(`${name} on #${number} ${title} (mill)`);
   expect(impactText(null)).toContain('You can still stop everything.');

@@ -138,6 +138,28 @@ describe('what lands is delivered', () => {
     expect(await environment('production')).toMatchObject({ live: { commit: second } });
   });
 
+  test('an environment keeps what it has when the one before it goes back', async () => {
+    await bed.close();
+    await open(STAGING, PRODUCTION);
+    // Production skips the first commit.
+    deliverer.blocked = 'not now';
+    const first = await land();
+    deliverer.blocked = null;
+    const second = await land();
+    expect(await environment('production')).toMatchObject({ live: { commit: second } });
+    const about = { projectId: bed.projectId, environment: 'staging', commit: first, tasks: [], taskCount: 0 };
+    const by = personActor('ada');
+    const tree = await bed.repository.treeOf(first);
+    await bed.must({
+      ...{ type: 'delivery.request', ...about, deliveryId: 'delivery_back', tree, cause: 'manual', specId: null },
+      ...{ override: null, isApproved: true, replaces: [], by },
+    });
+    await bed.pass(5 * MINUTE);
+    expect(await environment('staging')).toMatchObject({ live: { commit: first } });
+    expect(await environment('production')).toMatchObject({ live: { commit: second } });
+    expect((await deliveries()).filter((each) => each.environment === 'production')).toHaveLength(1);
+  });
+
   test('after a finished specification, once', async () => {
     await bed.close();
     await open({ ...STAGING, when: 'spec' });
@@ -306,6 +328,36 @@ describe('the daemon is killed', () => {
     await killed();
     expect((await deliveries())[1]).toMatchObject({ status });
     expect(deliverer.ran).toEqual(after.map((each) => `staging ${each} ${commit}`));
+  });
+
+  test.each(['deploy', 'health'])(
+    'after a person stopped it in %s: it is not carried on, but rolled back',
+    async (step) => {
+      await bed.close();
+      await open({ ...STAGING, repeatable: true });
+      const first = await land();
+      hangAt(step);
+      const second = await land();
+      await bed.stop();
+      await bed.must({ type: 'delivery.stop', ...about((await deliveries())[1]!), by: personActor('ada') });
+      deliverer.ran.length = 0;
+      deliverer.script = () => passed;
+      await bed.start();
+      await bed.pass(MINUTE);
+      expect((await deliveries())[1]).toMatchObject({ status: 'rolled_back', why: 'stopped by ada', commit: second });
+      expect(deliverer.ran).toEqual([
+        ...[`staging build ${first}`, `staging deploy ${first}`, `staging health after rollback ${first}`],
+      ]);
+    },
+  );
+
+  test('with nothing to go back to: a person is not offered a rollback', async () => {
+    hangAt('deploy');
+    await land();
+    deliverer.script = () => passed;
+    await killed();
+    expect(await statuses()).toEqual(['staging asking']);
+    expect((await questions())[0]!.options.map(({ label }) => label)).toEqual(['It is live', 'Run it again']);
   });
 
   test('in a workflow: it is followed, not started again; a rollback starts another one', async () => {

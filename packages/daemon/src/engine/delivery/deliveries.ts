@@ -123,6 +123,8 @@ export class Deliveries implements Reactor {
     if ((await this.#open(environment)).length > 0) return;
     const { projectId } = this;
     const row = await store.record('environment', environmentId(projectId, environment));
+    // An earlier environment that was rolled back takes nothing away from this one.
+    if (row?.live && (await workspace.commitsBetween(row.live.commit, commit, 1)).length === 0) return;
     const contents = await contentsOf({ projectId, store, workspace }, row?.live?.commit ?? null, commit);
     const spec = when === 'spec' ? await this.#doneSpec(environment) : null;
     if (when === 'spec' && spec === null) return;

@@ -41,6 +41,12 @@ export class DeliveryRun {
     await this.#steps.write('delivery.take', { from: delivery.owner });
     const taken = await this.#steps.row();
     const hasBegun = phaseOf(taken).some(isChanging);
+    // A person stopped it, and the process ended before that was carried out.
+    if (taken.stop && (taken.status === 'running' || taken.status === 'checking')) {
+      this.#steps.stop();
+      // A workflow may still run: it is looked for and cancelled first.
+      if (!hasBegun || !this.#isWorkflow()) return this.#rollBack(taken, `stopped by ${taken.stop.by.name}`);
+    }
     if (taken.status === 'checking') return this.#check(taken);
     if (taken.status === 'rolling_back')
       return hasBegun ? this.#resumeRollback(taken) : this.#rollBack(taken, taken.why);

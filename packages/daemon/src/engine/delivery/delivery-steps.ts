@@ -72,14 +72,14 @@ export class DeliverySteps {
     const { environment } = this.#of;
     return this.#onCheckout(delivery, way, async (context, checkout) => {
       const signal = this.#signal();
-      const unprepared = await this.#prepare(checkout, way.commit, signal);
-      if (unprepared !== null) return `the checkout could not be prepared: ${unprepared}`;
       const workflow = this.#deliverer.workflowOf(environment);
       const commands = this.#deliverer.commands(environment, way.kind);
       if (workflow !== null && commands.length === 0) {
         const end = await this.#step('workflow', workflow, () => this.#deliverer.dispatch(context, signal));
         return end.result === 'passed' ? null : `workflow ${workflow}: ${await this.reason(end)}`;
       }
+      const unprepared = await this.#prepare(checkout, way.commit, signal);
+      if (unprepared !== null) return `the checkout could not be prepared: ${unprepared}`;
       for (const command of commands) {
         const name = withoutSecrets(command).slice(0, LONGEST_NOTE);
         const end = await this.#step(way.kind, name, () => this.#deliverer.run(context, command, signal));
@@ -117,11 +117,14 @@ export class DeliverySteps {
     const checkout = await this.#deps.workspace.checkOut(commit);
     try {
       const { id: deliveryId, environment, number, previous } = delivery;
+      const { steps } = await this.row();
       const context = {
         ...{ deliveryId, environment, ref: deliveryRef(number), commit, path: checkout.path },
         previous: previous?.commit ?? null,
         isRollback: kind === 'rollback',
-        attempt: (await this.row()).steps.filter(isEndedWorkflow).length,
+        attempt: steps.filter(isEndedWorkflow).length,
+        isResumed: steps.findLast((step) => step.kind === 'workflow')?.result === 'interrupted',
+        down: this.#down,
       };
       return await work(context, checkout);
     } finally {

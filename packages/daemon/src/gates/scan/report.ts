@@ -86,7 +86,9 @@ function ofSarif(value: unknown, folder: string): ReportedFindings {
   if (isBroken) return { unusable: 'the report says that the scan did not succeed' };
   return {
     findings: runs.flatMap(({ tool, results }) => {
-      const rules = new Map([...tool.extensions, tool.driver].flatMap((each) => each.rules.map((rule) => [rule.id, rule])));
+      const rules = new Map(
+        [...tool.extensions, tool.driver].flatMap((each) => each.rules.map((rule) => [rule.id, rule])),
+      );
       return (results ?? []).flatMap((result) => ofResult(result, rules, folder));
     }),
   };

@@ -1,4 +1,4 @@
-import { type EmergencyImpact, workerName } from '@tidemill/contract';
+import { type Delivery, deliveryRef, type EmergencyImpact, workerName } from '@tidemill/contract';
 import { LEASE_CAP_MS } from '@tidemill/core';
 import { purgeQueue as cancelOpen, recoverStuck as takeStuck } from '../../engine/flows/emergency.ts';
 import type { Services } from '../context.ts';
@@ -14,15 +14,48 @@ export async function emergencyImpact({ store }: Services): Promise<EmergencyImp
     for (const { number, title, lease } of await store.leased(project.id))
       busy.push({ project: project.name, worker: workerName(lease!.workerId), number, title });
   }
-  return { busy: busy.sort((a, b) => a.number - b.number), workers };
+  const deliveries = (await onTheirWay(store)).map(({ project, delivery: { number, environment } }) => ({
+    project: project.name,
+    ref: deliveryRef(number),
+    environment,
+  }));
+  return { busy: busy.sort((a, b) => a.number - b.number), workers, deliveries };
 }
 
 export async function emergencyStop(services: Services, order: Signed<'emergencyStop'>) {
-  const reports = await services.engines.emergencyStop(order);
+  const [reports, deliveries] = await Promise.all([
+    services.engines.emergencyStop(order),
+    stopDeliveries(services.store, order),
+  ]);
   return {
     workers: reports.flatMap(({ workers }) => workers),
     tasks: reports.flatMap(({ tasks }) => tasks).sort((a, b) => a - b),
+    deliveries,
   };
+}
+
+/** One that rolls back is left alone: half a rollback is worse than either end. */
+const STOPPED: Delivery['status'][] = ['requested', 'running', 'checking'];
+
+async function onTheirWay(store: Services['store']) {
+  const found = await Promise.all(
+    (await store.projects()).map(async (project) => {
+      const open = await store.records({ noun: 'delivery', projectId: project.id, isOpen: true });
+      return open.filter(({ status }) => STOPPED.includes(status)).map((delivery) => ({ project, delivery }));
+    }),
+  );
+  return found.flat().sort((a, b) => a.delivery.number - b.delivery.number);
+}
+
+/** As by `tidemill deliver stop`. One that has ended meanwhile needs no stop. */
+async function stopDeliveries(store: Services['store'], { by }: Signed<'emergencyStop'>): Promise<string[]> {
+  const stopped: string[] = [];
+  for (const { delivery } of await onTheirWay(store)) {
+    const { id: deliveryId, projectId, environment, number } = delivery;
+    const reply = await store.execute({ type: 'delivery.stop', projectId, deliveryId, environment, by });
+    if (reply.ok) stopped.push(`${deliveryRef(number)} to ${environment}`);
+  }
+  return stopped;
 }
 
 /** Takes back leases that expired or are older than the limit. Work is kept, and the tasks stay in their stages. */

@@ -1,4 +1,4 @@
-import type { Api, LoggedEvent } from '@tidemill/contract';
+import { type Api, type LoggedEvent, personActor } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { OfflineBed } from '../../../../../test/support/offline-bed.ts';
@@ -8,6 +8,7 @@ import type { Store } from '../../ports.ts';
 import { openStore } from '../../store/open.ts';
 
 const HOUR = 3_600_000;
+const ADA = personActor('ada');
 
 let bed: OfflineBed;
 let api: Api;
@@ -100,8 +101,13 @@ describe('without a daemon', () => {
     expect(await api.emergencyImpact({})).toEqual({
       busy: [{ project: 'the mill', worker: 'agent-1', number: 1, title: 'One' }],
       workers: 3,
+      deliveries: [],
     });
-    expect(await api.emergencyStop({ by: 'ada', reason: 'smoke' })).toEqual({ workers: ['agent-1'], tasks: [1] });
+    expect(await api.emergencyStop({ by: 'ada', reason: 'smoke' })).toEqual({
+      workers: ['agent-1'],
+      tasks: [1],
+      deliveries: [],
+    });
     expect((await api.workers({ project })).every(({ desired, task }) => desired === 'stopped' && task === null)).toBe(
       true,
     );
@@ -110,6 +116,42 @@ describe('without a daemon', () => {
     ]);
     await api.steerWorkers({ project, worker: 'all', operation: 'resume' });
     expect((await api.workers({ project })).every(({ desired }) => desired === 'running')).toBe(true);
+  });
+
+  test('an emergency stop names and stops deliveries that are on their way; what waits for approval, or rolls back, stays', async () => {
+    const environment = { when: 'manual', after: null, hasHealth: false, hasRollback: true, repeatable: true } as const;
+    const names = ['staging', 'preview', 'canary', 'production'];
+    const delivery = names.map((name) => ({
+      ...environment,
+      name,
+      approve: name === 'production' ? ('requires_approval' as const) : ('automated' as const),
+    }));
+    const { rules } = (await before.project(project))!;
+    await must({ type: 'project.configure', projectId: project, rules: { ...rules, delivery } });
+    const of = (name: string) => ({ projectId: project, deliveryId: `delivery_${name}`, environment: name });
+    for (const name of names)
+      await must({
+        ...{ type: 'delivery.request', ...of(name), commit: 'c0ffee', tree: 'tree', tasks: [], taskCount: 0 },
+        ...{ cause: 'manual', specId: null, override: 'a test', isApproved: false, replaces: [], by: ADA },
+      });
+    const owner = 'gone';
+    for (const name of ['staging', 'canary']) await must({ type: 'delivery.begin', ...of(name), owner });
+    await must({ type: 'delivery.move', ...of('canary'), owner, to: 'rolling_back', why: 'it failed' });
+    expect((await api.emergencyImpact({})).deliveries).toEqual([
+      { project: 'the mill', ref: 'D1', environment: 'staging' },
+      { project: 'the mill', ref: 'D2', environment: 'preview' },
+    ]);
+    expect((await api.emergencyStop({ by: 'ada', reason: 'smoke' })).deliveries).toEqual([
+      'D1 to staging',
+      'D2 to preview',
+    ]);
+    const all = await api.deliveries({ project });
+    expect(all.map(({ environment: name, status, stop }) => [name, status, stop?.by.name])).toEqual([
+      ['production', 'waiting', undefined],
+      ['canary', 'rolling_back', undefined],
+      ['preview', 'cancelled', undefined],
+      ['staging', 'running', 'ada'],
+    ]);
   });
 
   test('a summary of ten workers with full histories', async () => {

@@ -41,6 +41,12 @@ function Ask({ onClose }: { onClose: () => void }) {
     <Dialog title="Stop everything now?" onClose={onClose}>
       <div className="prose">
         {data && <Impact impact={data} />}
+        {data?.deliveries.map(({ project, ref, environment }) => (
+          <p key={`${project}/${ref}`}>
+            The delivery <strong>{ref}</strong> to {environment} <span className="dim">in {project}</span> is stopped
+            and rolled back.
+          </p>
+        ))}
         {!data && <p>{error ? 'Cannot list the running agents now. You can still stop everything.' : 'Loading…'}</p>}
         <p>
           Every agent is killed within five seconds and stays stopped. Work is kept in the worktrees and continues after

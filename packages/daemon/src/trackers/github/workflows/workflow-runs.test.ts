@@ -22,6 +22,9 @@ let requests: string[];
 /** What a look at a run changes: it is called before each answer. */
 let onLook: (run: Run) => void;
 let startsRuns: boolean;
+let onList: () => void;
+/** How many lists are answered before a started run is in them. */
+let unlisted: number;
 
 /** The part of GitHub's API that workflows need. */
 beforeAll(async () => {
@@ -41,8 +44,16 @@ beforeAll(async () => {
       return reply(204);
     }
     if (pathname.endsWith('/missing.yml/runs')) return reply(404, { message: 'Not Found' });
-    if (pathname.endsWith('.yml/runs')) return reply(200, { total_count: runs.length, workflow_runs: runs });
-    if (pathname.endsWith('/cancel')) return reply(202, {});
+    if (pathname.endsWith('.yml/runs')) {
+      if (unlisted > 0) onList();
+      const listed = unlisted > 0 ? [] : runs;
+      unlisted -= 1;
+      return reply(200, { total_count: listed.length, workflow_runs: listed });
+    }
+    if (pathname.endsWith('/cancel')) {
+      onLook = (run) => Object.assign(run, { status: 'completed', conclusion: 'cancelled' });
+      return reply(202, {});
+    }
     const run = runs.find(({ id }) => pathname.endsWith(`/runs/${id}`))!;
     onLook(run);
     return reply(200, run);
@@ -58,10 +69,14 @@ beforeEach(() => {
   runs = [];
   requests = [];
   startsRuns = true;
+  unlisted = 0;
+  onList = () => undefined;
   onLook = (run) => Object.assign(run, { status: 'completed', conclusion: 'success' });
 });
 
-function run(marker: string, { signal = new AbortController().signal, workflow = 'deploy.yml' } = {}) {
+const never = new AbortController().signal;
+
+function run(marker: string, { signal = never, down = never, workflow = 'deploy.yml', isResumed = false } = {}) {
   const client = new GithubClient({
     config: GithubConfig.parse({ repository: 'mill/demo', api, auth: { token: '$GITHUB_TOKEN' } }),
     root: '/',
@@ -69,8 +84,9 @@ function run(marker: string, { signal = new AbortController().signal, workflow =
     clock: systemClock,
     remote: async () => null,
   });
-  const workflows = createWorkflows({ client, clock: systemClock, branch: 'main', lookMs: 10 });
-  return workflows.run({ workflow, environment: 'staging', commit: 'c0ffee', marker }, signal, () => undefined);
+  const workflows = createWorkflows({ client, clock: systemClock, branch: 'main', lookMs: 10, foundWithinMs: 1500 });
+  const about = { workflow, environment: 'staging', commit: 'c0ffee', marker, isResumed };
+  return workflows.run(about, { signal, down }, () => undefined);
 }
 const starts = () => requests.filter((each) => each.endsWith('/dispatches'));
 
@@ -89,11 +105,42 @@ describe('a workflow', () => {
     expect(starts()).toEqual([]);
   });
 
-  test('that is stopped is cancelled at GitHub', async () => {
+  test('that an earlier process started a moment ago is not started again, though GitHub does not list it yet', async () => {
+    await run('delivery_1');
+    requests = [];
+    unlisted = 3;
+    expect(await run('delivery_1', { isResumed: true })).toMatchObject({ result: 'passed' });
+    expect(starts()).toEqual([]);
+  });
+
+  test('that an earlier process did not come to start is started', async () => {
+    expect(await run('delivery_1', { isResumed: true })).toMatchObject({ result: 'passed' });
+    expect(starts()).toHaveLength(1);
+  });
+
+  test('that is stopped is cancelled at GitHub, and has ended then', async () => {
     const stop = new AbortController();
     onLook = () => stop.abort();
+    expect(await run('delivery_1', { signal: stop.signal })).toMatchObject({
+      result: 'stopped',
+      note: expect.stringContaining('was cancelled: cancelled'),
+    });
+    expect(requests.slice(-2)).toEqual(['POST /actions/runs/1/cancel', 'GET /actions/runs/1']);
+  });
+
+  test('that is stopped before GitHub lists it is cancelled, too', async () => {
+    const stop = new AbortController();
+    unlisted = 4;
+    onList = () => starts().length > 0 && stop.abort();
     expect(await run('delivery_1', { signal: stop.signal })).toMatchObject({ result: 'stopped' });
-    expect(requests.at(-1)).toBe('POST /actions/runs/1/cancel');
+    expect(requests).toContain('POST /actions/runs/1/cancel');
+  });
+
+  test('goes on at GitHub when the daemon ends', async () => {
+    const down = new AbortController();
+    onLook = () => down.abort();
+    expect(await run('delivery_1', { signal: down.signal, down: down.signal })).toMatchObject({ result: 'stopped' });
+    expect(requests.filter((each) => each.endsWith('/cancel'))).toEqual([]);
   });
 
   test('that does not exist is an error that says so, without the token', async () => {
