@@ -13,6 +13,9 @@ export function money(usd: number): string {
 /** `$50` rather than `$50.00`: limits are round. */
 export const limit = (usd: number) => (Number.isInteger(usd) ? `$${usd.toLocaleString('en-US')}` : money(usd));
 
+/** For lists to choose from: there the editor would draw an icon, or nothing, for `$(pwd)`. */
+export const pickText = (text: string) => text.replaceAll('$(', '\\$(');
+
 export const percent = (part: number) => `${Math.round(part * 100)} %`;
 
 const UNITS: [ms: number, name: string][] = [

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { act } from '../act.ts';
 import type { Link } from '../link.ts';
 import { sayInfo } from '../say.ts';
+import { pickText } from '../words.ts';
 import { ChangeDocuments, changeUri } from './change-documents.ts';
 import { registerComments } from './comments.ts';
 import { evidenceUri, registerEvidence } from './evidence.ts';
@@ -32,7 +33,11 @@ export function registerChanges(context: vscode.ExtensionContext, link: Link): v
 async function pickTask(link: Link): Promise<Picked | undefined> {
   const found = await act(link, ({ api, project }) => api.tasks({ project, newestFirst: true, limit: 200 }));
   if (!found) return undefined;
-  const items = found.map((task) => ({ label: `#${task.number} ${task.title}`, description: task.stage, task }));
+  const items = found.map((task) => ({
+    label: pickText(`#${task.number} ${task.title}`),
+    description: task.stage,
+    task,
+  }));
   const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Choose a task', matchOnDescription: true });
   return picked?.task;
 }

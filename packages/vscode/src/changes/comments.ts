@@ -26,7 +26,8 @@ async function send(link: Link, { thread, text }: vscode.CommentReply): Promise<
   const address = changeAddress(thread.uri);
   if (!address || !(await isTrusted())) return;
   const document = await vscode.workspace.openTextDocument(thread.uri);
-  const { start, end } = thread.range ?? new vscode.Range(0, 0, 0, 0);
+  // The file may have become shorter since.
+  const { start, end } = document.validateRange(thread.range ?? new vscode.Range(0, 0, 0, 0));
   const lines = new vscode.Range(start.line, 0, end.line, document.lineAt(end.line).text.length);
   const code = document.getText(lines);
   const comment: LineComment = { ...address, from: start.line + 1, to: end.line + 1, code, text };
@@ -56,7 +57,9 @@ async function deliver({ api, by }: Delivery, comment: LineComment, project: str
   const text = commentText(comment);
   if (task.stage !== 'done') {
     await api.noteTask({ project, task: comment.task, by, text });
-    return 'sent to the agent, for its next run';
+    return task.stage === 'cancelled'
+      ? 'kept for a retry: the task is cancelled'
+      : 'sent to the agent, for its next run';
   }
   const { number } = await api.giveFeedback({
     project,

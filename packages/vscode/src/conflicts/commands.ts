@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { act, isTrusted, problemText } from '../act.ts';
 import type { Link } from '../link.ts';
 import { sayInfo } from '../say.ts';
+import { pickText } from '../words.ts';
 import { CONFLICT_SCHEME } from './address.ts';
 import { type ConflictTools, chooseSide } from './choose.ts';
 import { completeMerge, onClosed } from './complete.ts';
@@ -47,7 +48,7 @@ async function pickConflict(link: Link): Promise<ConflictNode | undefined> {
     void sayInfo('No conflicts.');
     return undefined;
   }
-  const items = found.map((conflict) => ({ label: `#${conflict.number} ${conflict.title}`, conflict }));
+  const items = found.map((conflict) => ({ label: pickText(`#${conflict.number} ${conflict.title}`), conflict }));
   const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Choose a conflict' });
   return picked && { conflict: picked.conflict };
 }

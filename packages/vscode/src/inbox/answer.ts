@@ -15,7 +15,7 @@ interface About {
 export async function answer(link: Link, item: InboxItem): Promise<void> {
   if (!(await isTrusted())) return;
   const read = await act(link, async ({ api, project }) => {
-    if (!isQuestion(item)) return { choices: choicesOf(item, null), context: item.text };
+    if (!isQuestion(item)) return { choices: choicesOf(item, null), context: '' };
     const { question } = await api.question({ project, question: item.ref });
     if (question.status !== 'open') return null;
     return { choices: choicesOf(item, question), context: question.context };
@@ -26,14 +26,17 @@ export async function answer(link: Link, item: InboxItem): Promise<void> {
     link.refresh(['inbox']);
     return;
   }
-  const choice = await choose(item, read.choices);
+  const choice = await choose(item, read);
   if (choice) await settle(link, item, choice);
 }
 
-async function choose(item: InboxItem, choices: InboxChoice[]): Promise<InboxChoice | undefined> {
+async function choose(
+  item: InboxItem,
+  { choices, context }: { choices: InboxChoice[]; context: string },
+): Promise<InboxChoice | undefined> {
   const [only] = choices;
-  // A question without options: straight to the text.
-  if (only?.does === 'write' && only.sends === 'answer') return only;
+  // A question without options: straight to the text, unless there is something to read first, which the task shows.
+  if (only?.does === 'write' && only.sends === 'answer' && !(context && item.task)) return only;
   const title = item.task ? `#${item.task.number} ${item.task.title}` : item.ref;
   const picks = choices.map((choice) => ({ label: choice.label, detail: choice.detail || undefined, choice }));
   const picked = await vscode.window.showQuickPick(picks, {

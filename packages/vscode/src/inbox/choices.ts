@@ -1,4 +1,5 @@
 import type { InboxItem, QuestionView } from '@tidemill/contract';
+import { pickText } from '../words.ts';
 
 /** What a person can do about an item, in the order in which it is offered. */
 export type InboxChoice = { label: string; detail: string } & (
@@ -53,12 +54,18 @@ function questionChoices({ options, defaultAnswer, allowFreeText, type }: Questi
       return {
         does: 'answer',
         option: index + 1,
-        label: marks.length ? `${label} (${marks.join(', ')})` : label,
-        detail,
+        label: pickText(marks.length ? `${label} (${marks.join(', ')})` : label),
+        detail: pickText(detail),
       };
     }),
     ...(defaultAnswer !== null && !isOption
-      ? [{ does: 'default' as const, label: `${defaultAnswer} (default)`, detail: 'Used when nobody answers.' }]
+      ? [
+          {
+            does: 'default' as const,
+            label: `${pickText(defaultAnswer)} (default)`,
+            detail: 'Used when nobody answers.',
+          },
+        ]
       : []),
     ...(options.length === 0 || (allowFreeText && type !== 'celebratory')
       ? [

@@ -43,6 +43,14 @@ describe('what can be done about an item', () => {
     ]);
   });
 
+  test('what an agent offers is not drawn as an icon', () => {
+    const options = [{ label: 'Use $(pwd)', description: '$(check) safe', recommended: false, implications: '' }];
+    expect(choicesOf(item(), question({ options, defaultAnswer: '$(x)' })).slice(0, 2)).toMatchObject([
+      { label: 'Use \\$(pwd)', detail: '\\$(check) safe' },
+      { label: '\\$(x) (default)' },
+    ]);
+  });
+
   test('a question without options: its default and a text', () => {
     const about = question({ options: [], defaultAnswer: 'as before' });
     expect(choicesOf(item({ task: null }), about).map(({ does }) => does)).toEqual(['default', 'write']);
@@ -95,6 +103,22 @@ describe('notifications', () => {
     policy.see(items, 'all');
     return policy.next();
   };
+
+  test('the first question of another project is told too', () => {
+    const policy = new ToastPolicy([]);
+    const see = (project: string) => {
+      policy.see([item()], 'all', project);
+      const toast = policy.next();
+      policy.close();
+      return toast?.text;
+    };
+    expect([see('one'), see('one'), see('two'), see('two')]).toEqual([
+      '#7 Which format?',
+      undefined,
+      '#7 Which format?',
+      undefined,
+    ]);
+  });
 
   test('a question has an answer button, and comes with its task', () => {
     expect(told([item()])).toMatchObject({

@@ -26,6 +26,7 @@ export class ToastPolicy {
   readonly #muted: Set<string>;
   #waiting: InboxItem[] = [];
   #isShowing = false;
+  #project = '';
 
   constructor(muted: Iterable<string>) {
     this.#muted = new Set(muted);
@@ -42,7 +43,13 @@ export class ToastPolicy {
   }
 
   /** The inbox as it is now. What has left it is no longer told. */
-  see(items: InboxItem[], loudness: Loudness): void {
+  see(items: InboxItem[], loudness: Loudness, project = ''): void {
+    // Each project counts its questions and alerts from 1.
+    if (project !== this.#project) {
+      this.#told.clear();
+      this.#waiting = [];
+    }
+    this.#project = project;
     const open = new Set(items.map(told));
     this.#waiting = this.#waiting.filter((item) => open.has(told(item)));
     for (const item of items) {

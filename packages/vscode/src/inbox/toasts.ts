@@ -36,7 +36,7 @@ export function registerToasts(context: vscode.ExtensionContext, link: Link): vo
   context.subscriptions.push(
     link.onChange((part) => {
       if (part !== 'inbox') return;
-      policy.see(link.seen.inbox, loudness());
+      policy.see(link.seen.inbox, loudness(), link.seen.project?.id);
       advance();
     }),
     vscode.commands.registerCommand('tidemill.showNotificationsAgain', async () => {

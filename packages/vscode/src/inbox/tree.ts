@@ -2,7 +2,7 @@ import type { InboxItem, Severity } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
 import { sayInfo } from '../say.ts';
-import { elapsed } from '../words.ts';
+import { elapsed, pickText } from '../words.ts';
 import { answer } from './answer.ts';
 
 export interface InboxNode {
@@ -80,7 +80,7 @@ async function pick(link: Link): Promise<InboxItem | undefined> {
     return undefined;
   }
   const picks = link.seen.inbox.map((item) => ({
-    label: item.title.replaceAll('_', ' '),
+    label: pickText(item.title.replaceAll('_', ' ')),
     description: item.task ? `#${item.task.number}` : item.kind,
     item,
   }));

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { act, isTrusted } from '../act.ts';
 import type { Link } from '../link.ts';
 import { whileVisible } from '../while-visible.ts';
+import { pickText } from '../words.ts';
 import { registerAdding } from './adding.ts';
 import { reassign } from './reassign.ts';
 import { TaskDocuments } from './task-document.ts';
@@ -40,7 +41,11 @@ export function registerTasks(context: vscode.ExtensionContext, link: Link): voi
 async function pickTask(link: Link): Promise<Named | undefined> {
   const found = await act(link, ({ api, project }) => api.tasks({ project, newestFirst: true, limit: 200 }));
   if (!found) return undefined;
-  const items = found.map((task) => ({ label: `#${task.number} ${task.title}`, description: task.stage, task }));
+  const items = found.map((task) => ({
+    label: pickText(`#${task.number} ${task.title}`),
+    description: task.stage,
+    task,
+  }));
   return (await vscode.window.showQuickPick(items, { placeHolder: 'Choose a task', matchOnDescription: true }))?.task;
 }
 

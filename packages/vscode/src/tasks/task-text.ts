@@ -26,7 +26,7 @@ export function taskText({ task, origin, runs, evidence, questions, costUsd, wor
     ),
     section(
       'Questions',
-      open.map(({ ref, text }) => `- ${ref}: ${text}`),
+      open.map(({ ref, text, context }) => `- ${ref}: ${text}${context ? `\n\n${indented(context)}` : ''}`),
     ),
     task.plan.trim() ? `## Plan\n\n${task.plan.trim()}` : null,
     section('Runs', runs.map(runLine)),
@@ -42,6 +42,8 @@ function runLine({ mode, startedAt, endedAt, outcome }: TaskDetail['runs'][numbe
   const took = endedAt === null ? 'running' : elapsed(endedAt - startedAt);
   return `- ${stageText(mode)}: ${outcome ? stageText(outcome) : 'no outcome yet'}, ${took}`;
 }
+
+const indented = (text: string) => text.trim().replaceAll(/^/gm, '  ');
 
 function section(title: string, lines: string[]): string | null {
   return lines.length === 0 ? null : `## ${title}\n\n${lines.join('\n')}`;

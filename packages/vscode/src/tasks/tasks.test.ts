@@ -122,7 +122,10 @@ test('a task in words', () => {
     origin: null,
     runs: [{ mode: 'implement', startedAt: 0, endedAt: 90_000, outcome: 'pr_ready' }],
     evidence: [],
-    questions: [],
+    questions: [
+      { ref: 'Q7.1', status: 'open', text: 'Which format?', context: 'Old files have\nboth.' },
+      { ref: 'Q7.2', status: 'answered', text: 'Which year?', context: '' },
+    ],
     costUsd: 0.5,
     worktree: null,
   } as unknown as TaskDetail;
@@ -130,6 +133,7 @@ test('a task in words', () => {
   expect(text).toContain('# #7 Task 7\n');
   expect(text).toContain('- [x] newest first\n- [ ] empty lists');
   expect(text).toContain('- implement: pr ready, 1 min');
+  expect(text).toContain('## Questions\n\n- Q7.1: Which format?\n\n  Old files have\n  both.\n\n## Plan');
   expect(text).toContain('No description.');
   expect(text).not.toContain('## Evidence');
 });
