@@ -105,7 +105,25 @@ describe('trust', () => {
   });
 });
 
+test('of two marks in an issue of our own the last one is ours', async () => {
+  const tracker = bed.open({ labels: [bed.newLabel()] });
+  const item = { title: 'Own', body: 'x <!-- tidemill:item:tracker/p/other -->', labels: ['agent-generated'] };
+  const first = await tracker.create({ ...item, marker: 'tracker/p/own' });
+  expect(await tracker.create({ ...item, marker: 'tracker/p/own' })).toEqual(first);
+  expect((await tracker.create({ ...item, marker: 'tracker/p/other' })).key).not.toBe(first.key);
+});
+
 describe('two Tidemills', () => {
+  test('a person takes over what the comment of another one keeps', async () => {
+    const number = await bed.github.as('ada').openIssue('One', '');
+    const [first, second] = [bed.open({ labels: ['x'] }), bed.open({ labels: ['x'] }, 'ghp_bob')];
+    await first.comment(keyOf(number), commented);
+    const other = { ...commented, instance: 'other', isTakenOver: true };
+    expect(await second.comment(keyOf(number), other)).toEqual({ id: expect.any(String) });
+    expect(await second.comment(keyOf(number), other)).toEqual({ id: expect.any(String) });
+    expect(await bed.github.as('ada').comments(number)).toHaveLength(2);
+  });
+
   test('the earlier comment wins, and an ended one does not count', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const key = keyOf(number);

@@ -64,6 +64,26 @@ async function files(): Promise<TrackerPlace> {
 trackerSuite('files of the repository', files);
 
 describe('a backlog of files', () => {
+  test('a file that is half written, or a folder that is not there, is no item that was removed', async () => {
+    const { write, file, root, tracker } = place();
+    write('add', '---\nid: sums-1\n---\n# Add sums\n');
+    const key = 'files:backlog#sums-1';
+    expect(await tracker.items([key])).toMatchObject([{ key, state: 'open' }]);
+    write('add', '---\nid: sums-1\nlabels: [bug\n---\n# Add sums\n');
+    expect(await tracker.items([key])).toEqual([]);
+    rmSync(file('add'));
+    expect(await tracker.items([key])).toEqual([{ key, gone: 'its file is gone' }]);
+    rmSync(join(root, 'backlog'), { recursive: true });
+    await expect(tracker.items([key])).rejects.toMatchObject({ trouble: 'access' });
+    await expect(tracker.changes(null)).rejects.toThrow('the folder backlog of the tracker does not exist here');
+  });
+
+  test('too many files are an error, not a shorter list', async () => {
+    const { write, tracker } = place();
+    for (let n = 0; n <= 5_000; n += 1) write(`item-${n}`, '');
+    await expect(tracker.changes(null)).rejects.toThrow('more than 5000 files');
+  });
+
   test('nothing in the repository is ever written', async () => {
     const { write, file, root, tracker } = place();
     const text = '---\nid: 7\nstatus: todo\n---\n# Add sums\n\n- [ ] it adds\n';
@@ -127,6 +147,5 @@ describe('a backlog of files', () => {
     await expect(new FileTracker({ root, folder: 'away', dataDir }).changes(null)).rejects.toMatchObject({
       trouble: 'access',
     });
-    expect((await new FileTracker({ root, folder: 'none', dataDir }).changes(null)).items).toEqual([]);
   });
 });

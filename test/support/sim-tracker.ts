@@ -84,12 +84,12 @@ export class SimTracker implements Tracker {
 
   comment(
     key: string,
-    { instance, isActive, text, id }: OutsideComment,
+    { instance, isActive, text, id, isTakenOver }: OutsideComment,
   ): Promise<{ id: string } | { takenBy: string }> {
     return this.#call(`comment ${key}`, () => {
       const item = this.at(key);
       const rival = item.comments.find((each) => each.instance !== instance && each.isActive);
-      if (rival) return { takenBy: rival.instance };
+      if (rival && !isTakenOver) return { takenBy: rival.instance };
       const known = item.comments.find((each) => each.id === id || each.instance === instance);
       this.writes.push(`${known ? 'edit' : 'comment'} ${item.number}`);
       if (known) Object.assign(known, { text, isActive, edits: known.edits + 1 });

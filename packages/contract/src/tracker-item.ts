@@ -73,6 +73,8 @@ export const TrackerItem = z.object({
   /** Why it was refused or left. */
   why: z.string(),
   taskId: z.string().nullable(),
+  /** A person took it although another Tidemill had it. */
+  isTakenOver: z.boolean().default(false),
   /** The hash of what the task was last given. */
   takenHash: z.string().nullable(),
   published: PublishedState.nullable(),

@@ -139,4 +139,5 @@ export {
   outsideStateOf,
   STATE_LABELS,
 } from './tracker/outside.ts';
+export { closesNothing, quietText } from './tracker/quiet.ts';
 export { aboutWork, isJob, LEASE_MS, nameOf, type Work } from './work.ts';

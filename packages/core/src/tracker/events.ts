@@ -12,6 +12,7 @@ const EMPTY = {
   waiting: '',
   why: '',
   taskId: null,
+  isTakenOver: false,
   takenHash: null,
   published: null,
   error: null,
@@ -25,8 +26,9 @@ export const trackerItemEvents = {
     const status = item.status === 'left' ? (item.taskId === null ? 'waiting' : 'taken') : item.status;
     slice.records.put({ ...item, key, url, author, isTrusted, waiting, seen, status });
   },
-  'trackerItem.taken': (slice, { itemId, taskId, hash }) =>
-    change(slice, itemId, ({ published }) => ({
+  'trackerItem.taken': (slice, { itemId, taskId, hash, by }) =>
+    change(slice, itemId, ({ published, status }) => ({
+      isTakenOver: status === 'left' && by.kind !== 'engine',
       ...{ status: 'taken', waiting: '', why: '', taskId, takenHash: hash, error: null },
       // The comment and the labels of an earlier task stay known, so that they are changed and not added again.
       published: published && { ...published, hash: '', isClosed: false },

@@ -1,6 +1,6 @@
 import type { Feedback, Task } from '@tidemill/contract';
-import { withoutSecrets } from '@tidemill/contract';
 import { MAX_REVIEW_CYCLES } from '../pipeline/policy.ts';
+import { quietText as quiet } from './quiet.ts';
 
 /** What a task is to the readers of a tracker. */
 export type OutsideStatus = 'working' | 'review' | 'waiting' | 'done';
@@ -147,19 +147,3 @@ const quoted = (text: string) =>
     .split('\n')
     .map((each) => `> ${each}`)
     .join('\n');
-
-/**
- * Text of agents must do nothing where it is shown: notify nobody, close no issue, hide nothing, contain no key. A word
- * joiner after @ and # keeps the text readable.
- */
-function quiet(text: string): string {
-  return withoutSecrets(text)
-    .replace(/@(?=[\w-])/g, '@\u2060')
-    .replace(/#(?=\d)/g, '#\u2060')
-    .replace(
-      /\b(clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing))\b(?=\s*:?\s*(?:#|https?:|[\w.-]+\/))/gi,
-      '$1\u2060',
-    )
-    .replaceAll('<', '&lt;')
-    .replace(/!\[/g, '!\u2060[');
-}

@@ -44,6 +44,8 @@ export interface OutsideComment {
   /** The work goes on: another Tidemill must not take the item. */
   isActive: boolean;
   text: string;
+  /** A person decided that this Tidemill works on it, whatever other comments say. */
+  isTakenOver?: boolean;
   /** Its id, if it was written before. */
   id: string | null;
 }

@@ -1,5 +1,5 @@
 import { AppError, type Task } from '@tidemill/contract';
-import { forgeWaitsFor, judgeChecks } from '@tidemill/core';
+import { closesNothing, forgeWaitsFor, judgeChecks } from '@tidemill/core';
 import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
@@ -216,7 +216,7 @@ async function merge(
   // The target has moved: what would be merged is not what was proven.
   if (by === 'us' && candidate.tree !== tree) return offer(deps, leased, candidate, pull, tools);
   const [, ...message] = landingMessage(task, await proofHash(deps, tree)).split('\n\n');
-  const title = `${task.title.slice(0, 200)} (#${pull.number})`;
+  const title = `${closesNothing(task.title.slice(0, 200))} (#${pull.number})`;
   const merged = await forge.merge(pull, { commit, method: settings.method, by, title, message: message.join('\n\n') });
   if (merged.kind === 'queued')
     return look(leased, pull, `GitHub merges pull request #${pull.number} when its checks pass.`);

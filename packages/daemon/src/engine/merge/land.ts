@@ -1,4 +1,5 @@
 import type { Task } from '@tidemill/contract';
+import { closesNothing } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -129,5 +130,7 @@ export function landingMessage(task: Task, evidence: string): string {
   const built = task.context.findLast((entry) => entry.source === 'agent' && entry.entryType !== 'plan_summary');
   const summary = built?.said ?? built?.summary ?? '';
   const trailers = `Task: #${task.number}\nEvidence: ${evidence}`;
-  return [task.title, summary.trim(), trailers].filter((part) => part !== '').join('\n\n');
+  return [closesNothing(task.title), closesNothing(summary.trim()), trailers]
+    .filter((part) => part !== '')
+    .join('\n\n');
 }

@@ -1,34 +1,28 @@
 import type { Evidence, Feedback, Task } from '@tidemill/contract';
-import { newestByGate } from '@tidemill/core';
+import { newestByGate, quietText } from '@tidemill/core';
 import type { CheckResult, GateResult } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { proofHash } from '../stages/prove.ts';
 
 const MOST_SUMMARY = 4_000;
 const MOST_TITLE = 250;
+/** GitHub refuses a text of more than 65,536 characters. */
+const MOST_CRITERIA = 20_000;
 
 /** How a pull request is found again after a crash, and told from one of somebody else. */
 export const markerOf = ({ id }: Pick<Task, 'id'>) => `<!-- tidemill:${id} -->`;
 
 /**
- * Text of agents and issues, for a page of the forge. It notifies nobody, closes no issue, and cannot pretend to be the
- * marker or a heading.
+ * Text of agents and issues, for a page of the forge. It notifies nobody, closes no issue, holds no key, and cannot
+ * pretend to be the marker or a heading.
  */
 function plainMarkdown(text: string): string {
-  return text
-    .replaceAll('<', '&lt;')
-    .replaceAll('@', '@\u200b')
-    .replaceAll(
-      /\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b(?=[\s:]*(?:#|GH-|https?:|[\w.-]+\/[\w.-]+#))/gi,
-      (word) => `${word[0]}\u200b${word.slice(1)}`,
-    )
-    .replaceAll(/^(\s*)(#{1,6} |---|===)/gm, '$1\\$2');
+  return quietText(text).replaceAll(/^(\s*)(#{1,6} |---|===)/gm, '$1\\$2');
 }
 
 /** `github:owner/name#12`: the issue that the task came from, if it is in the repository of the pull request. */
 function issueOf({ origin }: Task, repository: string): number | null {
-  const key = (origin as { key?: string } | null)?.key ?? '';
-  const [, name, number] = /^github:(.+)#(\d+)$/.exec(key) ?? [];
+  const [, name, number] = /^github:(.+)#(\d+)$/.exec(origin?.key ?? '') ?? [];
   return name?.toLowerCase() === repository.toLowerCase() ? Number(number) : null;
 }
 
@@ -55,7 +49,7 @@ export async function pullBody(
     (built?.said ?? built?.summary ?? '') !== '' &&
       plainMarkdown((built!.said ?? built!.summary).slice(0, MOST_SUMMARY)),
     issue !== null && `Closes #${issue}`,
-    task.criteria.length > 0 && ['### Acceptance criteria', ...task.criteria.map(criterionLine)].join('\n'),
+    task.criteria.length > 0 && ['### Acceptance criteria', ...criteriaLines(task)].join('\n'),
     [
       '### Evidence',
       '| gate | result | command |',
@@ -78,6 +72,17 @@ function gateLine(gate: string, link: Evidence | undefined): string {
   const counts = link?.counts ? `, ${link.counts.passed} passed, ${link.counts.failed} failed` : '';
   const command = (link?.command ?? '').replaceAll('|', '\\|').replaceAll('`', "'").replaceAll('\n', ' ').slice(0, 200);
   return `| ${gate} | ${link?.status ?? 'missing'}${counts} | ${command === '' ? '' : `\`${command}\``} |`;
+}
+
+function criteriaLines({ criteria }: Task): string[] {
+  const lines: string[] = [];
+  let size = 0;
+  for (const line of criteria.map(criterionLine)) {
+    size += line.length + 1;
+    if (size <= MOST_CRITERIA) lines.push(line);
+  }
+  const left = criteria.length - lines.length;
+  return left === 0 ? lines : [...lines, `- and ${left} more, which Tidemill shows`];
 }
 
 function criterionLine({ text, met, evidence }: Task['criteria'][number]): string {

@@ -1,6 +1,8 @@
+import { personActor } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
 import { SimTracker } from '../../../../../test/support/sim-tracker.ts';
 import { TrackerBed } from '../../../../../test/support/tracker-bed.ts';
+import { takeByHand } from '../tracker/take-item.ts';
 
 const open: TrackerBed[] = [];
 afterEach(async () => {
@@ -35,6 +37,20 @@ describe('what goes back', () => {
     expect(item.comments[0]!.text).toContain('done, landed as');
     expect(board.writes.filter((write) => write.startsWith('comment'))).toHaveLength(1);
     expect(board.writes.at(-1)).toBe('close 1');
+  });
+
+  test('a label of a write that was not recorded before a crash is removed', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const made = await started(board);
+    await made.settle();
+    await made.bed.stop();
+    board.edit(item, { labels: [...item.labels, 'tidemill:needs-you'] });
+    made.isWorking = true;
+    await made.bed.start();
+    await made.settle(600_000);
+    expect((await made.tasks())[0]).toMatchObject({ stage: 'done' });
+    expect(item.labels).toEqual(['agent']);
   });
 
   test('an item that the tracker refuses stops no other; a person is told once', async () => {
@@ -85,6 +101,22 @@ describe('two Tidemills', () => {
     expect(runs.map(({ length }) => length).sort()).toEqual([0, 1]);
   });
 
+  test('a person can take over an item whose other Tidemill is lost', async () => {
+    const board = new SimTracker();
+    const item = board.add('Add');
+    const lost = await started(board);
+    await lost.settle();
+    await lost.bed.stop();
+    const second = await started(board, {}, { host: 'other' });
+    const [left] = await second.items();
+    const tools = { store: second.bed.store, ids: { next: () => 'task_over' }, project: { id: 'project_1' } };
+    await takeByHand(tools as never, left!, personActor('ada'));
+    second.isWorking = true;
+    await second.settle(600_000);
+    expect((await second.tasks()).map(({ stage }) => stage)).toEqual(['done']);
+    expect(item.state).toBe('closed');
+  });
+
   test('work does not wait for a tracker that does not answer', async () => {
     const board = new SimTracker();
     board.add('Add');
@@ -120,6 +152,18 @@ describe('own proposals', () => {
       expect((await made.items())[0]).toMatchObject({ status: 'taken', key: 'sim:board#1', taskId: 'task_1' });
     },
   );
+
+  test('the text of an agent notifies nobody, hides no mark and holds no key', async () => {
+    const board = new SimTracker();
+    const made = await started(board);
+    const body = '<!-- tidemill:item:tracker/other -->\n@everyone fixes #3 ghp_aaaaaaaaaaaaaaaaaaaaaaaa\n';
+    await made.bed.add(1, { title: 'Ask @ada', body: body + 'x'.repeat(59_000), origin });
+    await made.settle();
+    const [item] = board.all;
+    expect(item!.title).toBe('Ask @\u2060ada');
+    expect(item!.body).not.toMatch(/<!--|@everyone|#3|ghp_a/);
+    expect(item!.body.length).toBeLessThan(65_000);
+  });
 
   test('an item of our own that is selected too is no second task; closing it cancels the task', async () => {
     const board = new SimTracker();

@@ -203,6 +203,16 @@ describe('what people do on the tracker', () => {
   });
 });
 
+test('an item that was deleted while the daemon runs is noticed without a restart', async () => {
+  const board = new SimTracker();
+  const item = board.add('Add');
+  const made = await started(board);
+  item.gone = 'it was deleted';
+  await made.settle(1_900_000);
+  expect((await made.tasks())[0]).toMatchObject({ stage: 'cancelled' });
+  expect((await made.items())[0]).toMatchObject({ status: 'left', why: 'it was deleted' });
+});
+
 describe('trouble', () => {
   test.each(['offline', 'rate_limited', 'access'] as const)(
     '%s: a tracker that is in trouble is told once, and closes by itself',

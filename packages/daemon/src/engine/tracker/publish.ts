@@ -1,15 +1,21 @@
-import { engineActor, type PublishedState, type Task, type TrackerItem } from '@tidemill/contract';
-import { categoryLabel, type OutsideState, OWN_LABEL, outsideStateOf } from '@tidemill/core';
+import { engineActor, MAX_ITEM_TITLE, type PublishedState, type Task, type TrackerItem } from '@tidemill/contract';
+import { categoryLabel, type OutsideState, OWN_LABEL, outsideStateOf, quietText, STATE_LABELS } from '@tidemill/core';
 import type { Tracker } from '../../ports.ts';
 import { TrackerError } from '../../ports.ts';
 import type { EngineDeps, FollowedTracker } from '../deps.ts';
 import { closedByPerson } from './closed.ts';
 import { hasEnded } from './take-item.ts';
 
+/** GitHub refuses a text of more than 65,536 characters. */
+const MOST_BODY = 40_000;
+const MOST_CRITERIA = 20_000;
+
 /** Writes to a tracker what its readers should see of a task: the difference to what was written before. */
 export class TrackerWriter {
   readonly #deps: EngineDeps;
   readonly #instance: string;
+  /** Tasks whose last write may have gone further than what is recorded: the process before may have been killed. */
+  readonly #doubtful = new Set<string>();
 
   constructor(deps: EngineDeps) {
     this.#deps = deps;
@@ -22,7 +28,9 @@ export class TrackerWriter {
     const items = await store.records({ noun: 'trackerItem', projectId: project.id });
     const proposals = await store.records({ noun: 'proposal', projectId: project.id, isOpen: true });
     const own = proposals.flatMap(({ taskId, status }) => (status === 'accepted' && taskId ? [taskId] : []));
-    return [...new Set([...items.flatMap(({ taskId }) => taskId ?? []), ...own])];
+    const tasks = [...new Set([...items.flatMap(({ taskId }) => taskId ?? []), ...own])];
+    for (const id of tasks) this.#doubtful.add(id);
+    return tasks;
   }
 
   /** Returns the item when the tracker does not accept what is to be written. */
@@ -58,10 +66,11 @@ export class TrackerWriter {
 
   async #create({ tracker }: FollowedTracker, item: TrackerItem, task: Task): Promise<TrackerItem> {
     const { store } = this.#deps;
-    const criteria = task.criteria.map(({ text }) => `- [ ] ${text.replace(/\s+/g, ' ')}`).join('\n');
-    const body = [task.body, criteria === '' ? '' : `## Acceptance Criteria\n\n${criteria}`].filter((part) => part);
+    const lines = task.criteria.map(({ text }) => `- [ ] ${quietText(text.replace(/\s+/g, ' '))}`).join('\n');
+    const criteria = lines === '' ? '' : `## Acceptance Criteria\n\n${lines.slice(0, MOST_CRITERIA)}`;
+    const body = [quietText(task.body).slice(0, MOST_BODY), criteria].filter((part) => part);
     const created = await tracker.create({
-      title: task.title,
+      title: quietText(task.title).slice(0, MAX_ITEM_TITLE),
       body: body.join('\n\n'),
       labels: item.offers,
       marker: item.id,
@@ -77,14 +86,19 @@ export class TrackerWriter {
     const wantedHash = hash(JSON.stringify(wanted));
     if (item.published?.hash === wantedHash) return;
     const isActive = !hasEnded(task);
-    const about = { instance: this.#instance, isActive, text: wanted.comment, id: item.published?.commentId ?? null };
+    const about = {
+      ...{ instance: this.#instance, isActive, text: wanted.comment, id: item.published?.commentId ?? null },
+      isTakenOver: item.isTakenOver,
+    };
     const comment = await tracker.comment(item.key, about);
     if ('takenBy' in comment) return this.#giveUp(item, task, comment.takenBy);
     const before: PublishedState | null = item.published;
-    await writeDifference(tracker, item.key, wanted, before);
+    const old = this.#doubtful.has(task.id) ? Object.values(STATE_LABELS) : [];
+    await writeDifference(tracker, item.key, wanted, { before, old });
     const { labels, status, isClosed } = wanted;
     const published = { hash: wantedHash, commentId: comment.id, labels, status, isClosed };
     await store.execute({ type: 'trackerItem.publish', ...of(item), published });
+    this.#doubtful.delete(task.id);
   }
 
   /** Another Tidemill was first: one item is not worked on twice. */
@@ -104,10 +118,11 @@ async function writeDifference(
   tracker: Tracker,
   key: string,
   wanted: OutsideState,
-  before: PublishedState | null,
+  { before, old }: { before: PublishedState | null; old: string[] },
 ): Promise<void> {
   const add = wanted.labels.filter((label) => !before?.labels.includes(label));
-  const remove = before?.labels.filter((label) => !wanted.labels.includes(label)) ?? [];
+  const mayBeThere = new Set([...(before?.labels ?? []), ...old]);
+  const remove = [...mayBeThere].filter((label) => !wanted.labels.includes(label));
   if (add.length > 0 || remove.length > 0) await tracker.label(key, { add, remove });
   if (wanted.status !== null && wanted.status !== before?.status) await tracker.setStatus(key, wanted.status);
   if (wanted.isClosed && !before?.isClosed) await tracker.close(key);

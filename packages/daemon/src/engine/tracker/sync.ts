@@ -5,6 +5,8 @@ import type { EngineDeps, FollowedTracker } from '../deps.ts';
 import { closedByPerson } from './closed.ts';
 import { dependenciesOf, followCommands, hasEnded, itemsByKey, takingCommands } from './take-item.ts';
 
+/** What was deleted or moved away is in no list of changes, so everything is read again after this time. */
+const WHOLE_MS = 1_800_000;
 /** How many new items become tasks in one go; the store commits them together. */
 const AT_ONCE = 50;
 const OTHERS_LABELS: readonly string[] = Object.values(STATE_LABELS);
@@ -15,6 +17,7 @@ type Known = Map<string, TrackerItem>;
 export class TrackerReader {
   readonly #deps: EngineDeps;
   #cursor: string | null = null;
+  #wholeAt = 0;
   /** Items that cannot be read, and why. */
   faults: ReadonlyMap<string, string> = new Map();
   /** The tracker that the cursor belongs to. */
@@ -26,7 +29,8 @@ export class TrackerReader {
 
   async read(followed: FollowedTracker): Promise<void> {
     const { tracker } = followed;
-    if (this.#of !== tracker) this.#cursor = null;
+    const now = this.#deps.clock.now();
+    if (this.#of !== tracker || now - this.#wholeAt >= WHOLE_MS) this.#cursor = null;
     this.#of = tracker;
     const { items, cursor, isWhole, faults } = await tracker.changes(this.#cursor);
     if (isWhole) this.faults = faults ?? new Map();
@@ -37,6 +41,7 @@ export class TrackerReader {
       await this.#follow(followed, [...items, ...more], known);
     }
     this.#cursor = cursor;
+    if (isWhole) this.#wholeAt = now;
   }
 
   /** Known items that a whole list does not have any more, and those that waited for an item that changed. */

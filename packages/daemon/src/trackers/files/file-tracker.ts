@@ -71,7 +71,9 @@ export class FileTracker implements Tracker {
     if (keys.length === 0) return [];
     const { items, faults } = await this.changes(null);
     const found = new Map(items.map((item) => [item.key, item]));
-    return keys.flatMap((key) => found.get(key) ?? (faults?.has(key) ? [] : { key, gone: 'its file is gone' }));
+    // A file that cannot be read may be the one: its id is unknown.
+    const isSure = (faults?.size ?? 0) === 0;
+    return keys.flatMap((key) => found.get(key) ?? (isSure ? { key, gone: 'its file is gone' } : []));
   }
 
   async comment(key: string, { instance, text }: OutsideComment): Promise<{ id: string }> {
@@ -153,6 +155,9 @@ export class FileTracker implements Tracker {
     if (inside !== place && !inside.startsWith(`${real}${sep}`))
       throw new TrackerError('access', `the folder ${folder} of the tracker leads out of the repository`);
     const folders = [inside, this.#own.created];
+    // Without its folder nothing is known: a person may have another branch checked out.
+    if (!(await lstat(inside).catch(() => null)))
+      throw new TrackerError('access', `the folder ${folder} of the tracker does not exist here. Create it.`);
     const found = await Promise.all(folders.map(listFolder));
     return found.flat().sort((a, b) => (a.path < b.path ? -1 : 1));
   }
@@ -164,9 +169,18 @@ async function listFolder(folder: string): Promise<Listed[]> {
     throw new TrackerError('offline', `the folder ${folder} cannot be read: ${error.message}`, { cause: error });
   });
   const wanted = names.filter((name) => name.endsWith('.md') && !name.startsWith('.') && !/^readme\.md$/i.test(name));
-  const listed = wanted.slice(0, MOST_FILES).map(async (name): Promise<Listed[]> => {
+  // A shorter list would look as if the rest had been removed.
+  if (wanted.length > MOST_FILES)
+    throw new TrackerError(
+      'access',
+      `${folder} has more than ${MOST_FILES} files. Move those that are done elsewhere.`,
+    );
+  const listed = wanted.map(async (name): Promise<Listed[]> => {
     const path = join(folder, name);
-    const stat = await lstat(path).catch(() => null);
+    const stat = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw new TrackerError('offline', `${path} cannot be read: ${error.message}`, { cause: error });
+    });
     if (!stat?.isFile()) return [];
     return [{ name: name.slice(0, -3), path, mtimeMs: stat.mtimeMs, size: stat.size }];
   });

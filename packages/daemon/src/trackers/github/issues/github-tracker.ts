@@ -18,7 +18,7 @@ import { type IssueCursor, readCursor, sumOf, writeCursor } from './issue-cursor
 import { listByChange, newestChange } from './issue-list.ts';
 import { IssuePeople } from './issue-people.ts';
 import { OneComment } from './one-comment.ts';
-import { fromRest, type RawIssue, RestIssue } from './raw-issue.ts';
+import { fromRest, isPull, type RawIssue, RestIssue } from './raw-issue.ts';
 import { inTrackerWords } from './trouble.ts';
 
 interface Options {
@@ -31,7 +31,7 @@ interface Options {
   url: string | null;
 }
 
-const OWN = /<!-- tidemill:item:(\S{1,300}) -->/;
+const OWN = /<!-- tidemill:item:(\S{1,300}) -->/g;
 const Named = z.object({ id: z.number(), number: z.number().int(), title: z.string() });
 
 /** The issues of a repository on GitHub, selected by labels, a milestone or a board. */
@@ -156,7 +156,8 @@ export class GithubTracker implements Tracker {
     const lists: RestIssue[][] = [];
     for (const label of labels) lists.push(await listByChange(this.#client, { ...query, labels: label }, null));
     if (labels.length === 0) lists.push(await listByChange(this.#client, query, null));
-    const byNumber = new Map(lists.flat().map((row) => [row.number, fromRest(row)]));
+    const issues = lists.flat().filter((row) => !isPull(row));
+    const byNumber = new Map(issues.map((row) => [row.number, fromRest(row)]));
     return [...byNumber.values()].sort((a, b) => a.number - b.number);
   }
 
@@ -171,13 +172,14 @@ export class GithubTracker implements Tracker {
     const before = new Map(seen);
     const rows = await listByChange(this.#client, { state: 'all' }, since);
     const fresh = rows.filter((row) => before.get(row.number) !== sumOf(row));
-    const changed = new Map(fresh.map((row) => [row.number, fromRest(row)]));
+    const changed = new Map(fresh.filter((row) => !isPull(row)).map((row) => [row.number, fromRest(row)]));
     const cards = await this.#changedCards(cursor);
     for (const number of cards) {
       const issue = changed.has(number) ? null : await this.#look(this.#key(number));
       if (issue && 'number' in issue) changed.set(number, issue);
     }
-    const isQuiet = changed.size === 0;
+    // A pull request moves the cursor too, or the list would grow until an issue changes.
+    const isQuiet = fresh.length === 0 && changed.size === 0;
     const next = isQuiet ? cursor : this.#cursor(rows.at(-1)?.updated_at ?? since, rows);
     const items = await this.#external([...changed.values()]);
     this.#returned = { cursor: next, cards };
@@ -245,7 +247,8 @@ export class GithubTracker implements Tracker {
 
   /** A stranger can copy a marker, but not write as us. */
   async #markerIn({ body, author }: RawIssue): Promise<string | null> {
-    const marker = OWN.exec(body)?.[1];
+    // Ours is the last one: what comes before it is the text of the item.
+    const marker = [...body.matchAll(OWN)].at(-1)?.[1];
     return marker !== undefined && (await this.#people.isSelf(author)) ? marker : null;
   }
 

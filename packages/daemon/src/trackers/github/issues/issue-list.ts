@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { GithubClient, GithubQuery } from '../client/client.ts';
-import { isPull, RestIssue } from './raw-issue.ts';
+import { RestIssue } from './raw-issue.ts';
 
 const PER_PAGE = 100;
 const Rows = z.array(RestIssue);
 
 /**
- * All issues of a list, in the order of their last change. The next page begins at the last change that was read, and not
+ * All issues and pull requests of a list, in the order of their last change. The next page begins at the last change that was read, and not
  * at a place in the list: an issue that changes while the pages are read comes again at the end, and none is missed.
  */
 export async function listByChange(
@@ -30,7 +30,7 @@ export async function listByChange(
       found.set(row.id, row);
     }
     const last = rows.at(-1)?.updated_at;
-    if (rows.length < PER_PAGE || last === undefined) return [...found.values()].filter((row) => !isPull(row));
+    if (rows.length < PER_PAGE || last === undefined) return [...found.values()];
     // More than a page changed in the same second.
     if (last === since) page += 1;
     else [since, page] = [last, 1];

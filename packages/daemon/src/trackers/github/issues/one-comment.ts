@@ -32,11 +32,12 @@ export class OneComment {
     const body = `${comment.text}\n\n<!-- tidemill:${comment.instance}:${comment.isActive ? 'active' : 'ended'} -->`;
     if (comment.id !== null && (await this.#edit(comment.id, body))) return { id: comment.id };
     const before = await this.#list(issue);
-    const rival = await this.#rivalIn(before, comment.instance, Number.POSITIVE_INFINITY);
+    const rival = comment.isTakenOver ? null : await this.#rivalIn(before, comment.instance, Number.POSITIVE_INFINITY);
     if (rival !== null) return { takenBy: rival };
     const own = await this.#ownIn(before, comment.instance);
     if (own && (await this.#edit(String(own.id), body))) return { id: String(own.id) };
     const { id } = await this.#client.send('POST', `/issues/${issue}/comments`, { body }, Comment);
+    if (comment.isTakenOver) return { id: String(id) };
     const first = await this.#rivalIn(await this.#list(issue), comment.instance, id);
     if (first === null) return { id: String(id) };
     await this.#client.send('DELETE', `/issues/comments/${id}`, undefined, z.unknown());
