@@ -110,6 +110,8 @@ export class Graphql {
       clearProjectV2ItemFieldValue: ({ input }: { input: Omit<FieldInput, 'value'> }) => this.#setField(input, null),
       enablePullRequestAutoMerge: ({ input }: { input: MergeInput & { mergeMethod?: string } }) =>
         this.#enqueue(input, input.mergeMethod, login, false),
+      disablePullRequestAutoMerge: ({ input }: { input: MergeInput }) => this.#unqueue(input.pullRequestId, false),
+      dequeuePullRequest: ({ input }: { input: { id: string } }) => this.#unqueue(input.id, true),
       enqueuePullRequest: ({ input }: { input: MergeInput }) => this.#enqueue(input, 'SQUASH', login, true),
     };
   }
@@ -322,6 +324,16 @@ export class Graphql {
     const refused = project.set(itemId, fieldId, option);
     if (refused) return missing(refused);
     return { projectV2Item: this.#item(project, project.items.find(({ id }) => id === itemId)!) };
+  }
+
+  async #unqueue(id: string, isQueued: boolean) {
+    const pull = (await this.#pulls.all()).find(({ node_id }) => node_id === id);
+    if (!pull) return missing(`Could not resolve to a node with the global id of '${id}'`);
+    const refused = this.#pulls.unqueue(pull.number, isQueued);
+    if (refused) throw new GraphQLError(refused, { extensions: { type: 'UNPROCESSABLE' } });
+    return isQueued
+      ? { mergeQueueEntry: { id: `MQE_${pull.number}` } }
+      : { pullRequest: await this.#pull(pull.number) };
   }
 
   async #enqueue(

@@ -92,6 +92,13 @@ export class Pulls {
     return null;
   }
 
+  unqueue(number: number, isQueued: boolean): string | null {
+    const { isQueued: wasQueued } = this.#waiting.get(number) ?? {};
+    if (wasQueued !== isQueued) return isQueued ? 'Pull request is not in the queue' : 'Can not disable auto-merge';
+    this.#waiting.delete(number);
+    return null;
+  }
+
   isWaiting(number: number): 'queue' | 'auto' | null {
     const waiting = this.#waiting.get(number);
     return waiting ? (waiting.isQueued ? 'queue' : 'auto') : null;

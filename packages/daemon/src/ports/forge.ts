@@ -95,6 +95,8 @@ export interface Forge {
       message: string;
     },
   ): Promise<PullMerge>;
+  /** The forge no longer merges it by itself. Nothing happens if it would not have. */
+  unqueue(number: number): Promise<void>;
   /** A text that differs when anything above differs. Cheap while nothing does. */
   glance(number: number, target: string): Promise<string>;
 }

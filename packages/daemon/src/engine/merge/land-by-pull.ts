@@ -41,7 +41,6 @@ export async function landByPull(
 }
 
 async function step(deps: EngineDeps, leased: LeasedTask, candidate: Candidate, tools: PullTools): Promise<void> {
-  const { forge } = tools;
   const { task } = leased;
   const found = await findPull(leased, tools);
   if (found === 'foreign') return;
@@ -52,7 +51,7 @@ async function step(deps: EngineDeps, leased: LeasedTask, candidate: Candidate, 
   if (pull?.state === 'closed' && !(await reopened(leased, pull, tools))) return;
   if (candidate.kind === 'empty') return endAsEmpty(leased);
   if (pull && task.offered && pull.head !== task.offered.commit) return waitForOthers(leased, pull);
-  if (pull && (await passOn(leased, pull, forge))) return;
+  if (pull && (await passOn(leased, pull, tools))) return;
   if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
   if (!task.offered) return offer(deps, leased, candidate, pull, tools);
   return proceed(deps, leased, await opened(deps, leased, pull, tools), candidate, tools);

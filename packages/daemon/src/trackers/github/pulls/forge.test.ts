@@ -141,6 +141,21 @@ describe('merging', () => {
     expect((await forge.pull(second.pull.number)).state).toBe('merged');
   });
 
+  test('by GitHub is taken back, from auto-merge and from the queue; again, nothing happens', async () => {
+    github.pulls.protections.set('main', { contexts: ['ci'] });
+    const { pull, commit } = await opened();
+    for (const by of ['forge', 'queue'] as const) {
+      expect(await forge.merge(pull, how(commit, by))).toEqual({ kind: 'queued' });
+      expect(github.pulls.isWaiting(pull.number)).not.toBeNull();
+      await forge.unqueue(pull.number);
+      await forge.unqueue(pull.number);
+      expect(github.pulls.isWaiting(pull.number)).toBeNull();
+    }
+    github.checks.report(commit, 'ci', 'success');
+    await github.pulls.settle();
+    expect((await forge.pull(pull.number)).state).toBe('open');
+  });
+
   test('by GitHub names the commit: a head that nobody has proven is not queued', async () => {
     github.pulls.protections.set('main', { contexts: ['ci'] });
     const { pull } = await opened();

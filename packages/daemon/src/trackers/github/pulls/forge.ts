@@ -27,6 +27,9 @@ const AUTO_MERGE = `mutation ($id: ID!, $commit: GitObjectID!, $method: PullRequ
   }
 }`;
 
+const DEQUEUE = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { id } } }`;
+const NO_AUTO_MERGE = `mutation ($id: ID!) { disablePullRequestAutoMerge(input: { pullRequestId: $id }) { pullRequest { id } } }`;
+
 /** Pull requests, checks and merging on GitHub. It keeps nothing: GitHub is asked each time. */
 export class GithubForge implements Forge {
   readonly #client: GithubClient;
@@ -145,6 +148,15 @@ export class GithubForge implements Forge {
       if (now.state === 'merged') return { kind: 'merged', commit: now.mergeCommit ?? now.head };
       return { kind: now.head === commit ? 'refused' : 'moved', why: now.obstacle ?? error.message };
     }
+  }
+
+  async unqueue(number: number): Promise<void> {
+    const { node_id: id } = await this.#client.get(`/pulls/${number}`, Pull);
+    for (const query of [NO_AUTO_MERGE, DEQUEUE])
+      await this.#client.graphql(query, { id }, z.unknown()).catch((error: unknown) => {
+        // It was not waiting in this way.
+        if (!isGithubError(error, 'unprocessable')) throw error;
+      });
   }
 
   async glance(number: number, target: string): Promise<string> {
