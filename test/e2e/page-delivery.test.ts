@@ -66,7 +66,7 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
       .getByText(/^page, /)
       .first()
       .waitFor();
-    await page.getByText('Output').click();
+    await page.getByText('Output', { exact: true }).click();
     await page.locator('pre', { hasText: 'delivering' }).waitFor();
     await bed.visit('/tasks/1');
     await page.getByText('Landed on main').waitFor();

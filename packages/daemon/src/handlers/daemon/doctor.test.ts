@@ -84,6 +84,7 @@ test('it says how much data there is, what goes next, and how large the worktree
     expect(said).toEqual([
       'run logs: 1 file, 2.5 MB; the next pass removes nothing',
       'gate logs: 1 file, 0.0 MB; the next pass removes 1 of them, 0.0 MB',
+      'delivery logs: 0 files, 0.0 MB; the next pass removes nothing',
       expect.stringMatching(/^event log: \d+ events, about 0\.\d MB; the next pass removes nothing$/),
       'the mill: 0 snapshots; the next pass removes nothing',
     ]);
