@@ -1,27 +1,16 @@
 import * as vscode from 'vscode';
 import type { ActivityLine } from '../connection/seen.ts';
 import type { Link } from '../link.ts';
+import { LinkTree } from '../link-tree.ts';
 import { whileVisible } from '../while-visible.ts';
 import { iconOf, timeOf } from './line.ts';
 
 /** The newest events, newest first. */
-class ActivityTree implements vscode.TreeDataProvider<ActivityLine> {
-  readonly #link: Link;
-  readonly #changes = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.#changes.event;
-
-  constructor(link: Link) {
-    this.#link = link;
-  }
-
-  changed(): void {
-    this.#changes.fire(undefined);
-  }
-
+class ActivityTree extends LinkTree<ActivityLine> {
   async getChildren(line?: ActivityLine): Promise<ActivityLine[]> {
     if (line) return [];
-    await this.#link.open();
-    return this.#link.seen.activity;
+    await this.link.open();
+    return this.link.seen.activity;
   }
 
   getTreeItem({ seq, at, who, text, type, task }: ActivityLine): vscode.TreeItem {

@@ -1,6 +1,7 @@
 import type { ConflictSummary } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
+import { LinkTree } from '../link-tree.ts';
 import { whileVisible } from '../while-visible.ts';
 import { plural } from '../words.ts';
 import type { MergeFiles } from './merge-files.ts';
@@ -13,24 +14,17 @@ export interface ConflictNode {
 }
 
 /** Tasks whose change conflicts with the target and that wait for a person, with their files. */
-class ConflictTree implements vscode.TreeDataProvider<ConflictNode> {
-  readonly #link: Link;
+class ConflictTree extends LinkTree<ConflictNode> {
   readonly #files: MergeFiles;
-  readonly #changes = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.#changes.event;
 
   constructor(link: Link, files: MergeFiles) {
-    this.#link = link;
+    super(link);
     this.#files = files;
   }
 
-  changed(): void {
-    this.#changes.fire(undefined);
-  }
-
   async getChildren(node?: ConflictNode): Promise<ConflictNode[]> {
-    await this.#link.open();
-    if (!node) return this.#link.seen.conflicts.map((conflict) => ({ conflict }));
+    await this.link.open();
+    if (!node) return this.link.seen.conflicts.map((conflict) => ({ conflict }));
     if (node.path !== undefined) return [];
     return node.conflict.files.map((path) => ({ conflict: node.conflict, path }));
   }

@@ -1,6 +1,7 @@
 import type { InboxItem, Severity } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
+import { LinkTree } from '../link-tree.ts';
 import { sayInfo } from '../say.ts';
 import { elapsed, pickText } from '../words.ts';
 import { answer } from './answer.ts';
@@ -13,23 +14,11 @@ export interface InboxNode {
 const ICONS: Record<Severity, string> = { info: 'info', warning: 'warning', error: 'error', critical: 'flame' };
 
 /** What waits for a person, the most urgent first. */
-class InboxTree implements vscode.TreeDataProvider<InboxNode> {
-  readonly #link: Link;
-  readonly #changes = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.#changes.event;
-
-  constructor(link: Link) {
-    this.#link = link;
-  }
-
-  changed(): void {
-    this.#changes.fire(undefined);
-  }
-
+class InboxTree extends LinkTree<InboxNode> {
   async getChildren(node?: InboxNode): Promise<InboxNode[]> {
     if (node) return [];
-    await this.#link.open();
-    return this.#link.seen.inbox.map((item) => ({ item, task: item.task }));
+    await this.link.open();
+    return this.link.seen.inbox.map((item) => ({ item, task: item.task }));
   }
 
   getTreeItem({ item }: InboxNode): vscode.TreeItem {

@@ -1,6 +1,6 @@
 import type { TaskSummary } from '@tidemill/contract';
 import * as vscode from 'vscode';
-import type { Link } from '../link.ts';
+import { LinkTree } from '../link-tree.ts';
 import { plural } from '../words.ts';
 import type { TaskGroup } from './groups.ts';
 
@@ -19,24 +19,12 @@ const ICONS: Record<string, string> = {
 };
 
 /** Tasks by stage. */
-export class TaskTree implements vscode.TreeDataProvider<TaskNode> {
-  readonly #link: Link;
-  readonly #changes = new vscode.EventEmitter<undefined>();
-  readonly onDidChangeTreeData = this.#changes.event;
-
-  constructor(link: Link) {
-    this.#link = link;
-  }
-
-  changed(): void {
-    this.#changes.fire(undefined);
-  }
-
+export class TaskTree extends LinkTree<TaskNode> {
   async getChildren(node?: TaskNode): Promise<TaskNode[]> {
-    await this.#link.open();
+    await this.link.open();
     if (node?.kind === 'task') return [];
     if (node) return node.group.tasks.map((task) => ({ kind: 'task', task }));
-    const { state, project, tasks, status } = this.#link.seen;
+    const { state, project, tasks, status } = this.link.seen;
     if (state !== 'ready' || !project) return [];
     const { groupsOf } = await import('../contract-part.ts');
     return groupsOf(project, tasks, status?.tasks ?? {}).map((group) => ({ kind: 'group', group }));
