@@ -19,6 +19,7 @@ export function beginDelivery(slice: Slice, command: CommandOf<'delivery.begin'>
   const { delivery } = found;
   const project = slice.projects.get(command.projectId)!;
   const ref = deliveryRef(delivery.number);
+  if (delivery.status === 'running' && delivery.owner === command.owner) return accept();
   if (delivery.status !== 'requested') return refuse('conflict', `${ref} is ${delivery.status}, and cannot begin`);
   const { environment } = delivery;
   const busy = slice
@@ -68,10 +69,11 @@ const NEXT: Partial<Record<Delivery['status'], readonly Delivery['status'][]>> =
 };
 
 export function moveDelivery(slice: Slice, command: CommandOf<'delivery.move'>, env: DecideEnv): Decision {
-  const found = ownDelivery(slice, command);
-  if (!found.ok) return found;
-  const { delivery } = found;
   const { to, why, owner, help = '' } = command;
+  const found = ownDelivery(slice, command);
+  if (!found.ok) return isRepeated(slice, command, { status: to, why }) ? accept() : found;
+  const { delivery } = found;
+  if (delivery.status === 'checking' && to === 'checking') return accept();
   if (!NEXT[delivery.status]?.includes(to))
     return refuse('conflict', `${deliveryRef(delivery.number)} cannot go from ${delivery.status} to ${to}`);
   const project = slice.projects.get(command.projectId)!;
@@ -94,11 +96,21 @@ export function moveDelivery(slice: Slice, command: CommandOf<'delivery.move'>, 
   return accept(moved(delivery, to, { owner, why }));
 }
 
+/** It has no owner any more because the same write took effect before, and its answer was lost. */
+function isRepeated(
+  slice: Slice,
+  { deliveryId }: { deliveryId: string },
+  { status, why }: Pick<Delivery, 'status' | 'why'>,
+): boolean {
+  const delivery = slice.record('delivery', deliveryId);
+  return delivery?.owner === null && delivery.status === status && delivery.why === why;
+}
+
 export function endDelivery(slice: Slice, command: CommandOf<'delivery.end'>, env: DecideEnv): Decision {
-  const found = ownDelivery(slice, command);
-  if (!found.ok) return found;
-  const { delivery } = found;
   const { status, why } = command;
+  const found = ownDelivery(slice, command);
+  if (!found.ok) return isRepeated(slice, command, { status, why }) ? accept() : found;
+  const { delivery } = found;
   const isFitting =
     status === 'rolled_back' ? delivery.status === 'rolling_back' : ['running', 'checking'].includes(delivery.status);
   if (!isFitting)

@@ -8,9 +8,11 @@ export function beginStep(slice: Slice, command: CommandOf<'delivery.step_begin'
   const found = ownDelivery(slice, command);
   if (!found.ok) return found;
   const { delivery } = found;
-  if (delivery.steps.at(-1)?.result === 'running')
-    return refuse('conflict', `a step of ${deliveryRef(delivery.number)} is running`);
   const { kind, name } = command;
+  const last = delivery.steps.at(-1);
+  // Its owner begins one after another: the same one again is a repetition whose first answer was lost.
+  if (last?.result === 'running' && last.kind === kind && last.name === name) return accept();
+  if (last?.result === 'running') return refuse('conflict', `a step of ${deliveryRef(delivery.number)} is running`);
   const step = { kind, name, result: 'running' as const, startedAt: env.now, endedAt: null, note: '' };
   return accept({ type: 'delivery.step_began', ...about(delivery), step });
 }
@@ -19,8 +21,9 @@ export function endStep(slice: Slice, command: CommandOf<'delivery.step_end'>): 
   const found = ownDelivery(slice, command);
   if (!found.ok) return found;
   const { delivery } = found;
-  if (delivery.steps.at(-1)?.result !== 'running')
-    return refuse('conflict', `no step of ${deliveryRef(delivery.number)} is running`);
   const { result, note } = command;
+  const last = delivery.steps.at(-1);
+  if (last?.result === result && last.note === note) return accept();
+  if (last?.result !== 'running') return refuse('conflict', `no step of ${deliveryRef(delivery.number)} is running`);
   return accept({ type: 'delivery.step_ended', ...about(delivery), result, note });
 }

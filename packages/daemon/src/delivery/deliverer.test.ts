@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,17 @@ function setUp(environment: object) {
   };
   const run = (command: string, signal = new AbortController().signal) => deliverer.run(context, command, signal);
   const check = (signal = new AbortController().signal) => deliverer.check(context, signal);
-  return { deliverer, context, run, check, log: () => readFileSync(log, 'utf8'), size: () => statSync(log).size };
+  // Also for root: a folder is where the file should be.
+  const unwritable = () => mkdirSync(log);
+  return {
+    deliverer,
+    context,
+    run,
+    check,
+    unwritable,
+    log: () => readFileSync(log, 'utf8'),
+    size: () => statSync(log).size,
+  };
 }
 
 describe('a command', () => {
@@ -92,6 +102,19 @@ describe('a command', () => {
     const text = readFileSync(file, 'utf8');
     expect(text).toContain('x***y');
     expect(text).not.toMatch(/kip|noon/);
+  });
+
+  test('whose output cannot be saved ends as it ended, and says so', async () => {
+    const { run, unwritable } = setUp({});
+    unwritable();
+    expect(await run('exit 0')).toEqual({
+      result: 'passed',
+      note: expect.stringMatching(/^exit code 0; some of its output could not be saved: E/),
+    });
+    expect(await run('yes | head -c 100000; exit 4')).toMatchObject({
+      result: 'failed',
+      note: expect.stringMatching(/^exit code 4; /),
+    });
   });
 
   test('that lacks a variable does not begin', () => {

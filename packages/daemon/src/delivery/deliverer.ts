@@ -19,6 +19,7 @@ export interface DelivererOptions {
   workflows?: Workflows;
 }
 
+const LONGEST_NOTE = 500;
 const NO_WORKFLOWS = 'it is delivered to by a GitHub workflow, and no connection to GitHub is configured';
 
 /** Runs the commands and checks of environments like gates: as children with a small environment, sandboxed where possible. */
@@ -36,15 +37,19 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     const setup = find(environment);
     const hide = hider(variablesOf(setup, options.env).secrets);
     const log = await openStepLog(options.logOf(deliveryId), hide);
-    try {
+    const written = async (): Promise<StepEnd> => {
       await log.line(`$ ${title}`);
       const end = await work(log, setup);
-      const note = hide(end.note).slice(0, 500);
+      const note = hide(end.note).slice(0, LONGEST_NOTE);
       await log.line(`[${note}]\n`);
       return { ...end, note };
-    } finally {
-      await log.close();
-    }
+    };
+    const [outcome] = await Promise.allSettled([written()]);
+    const fault = await log.close();
+    if (outcome.status === 'rejected') throw outcome.reason;
+    if (fault === null) return outcome.value;
+    const note = `${outcome.value.note}; some of its output could not be saved: ${fault}`;
+    return { ...outcome.value, note: note.slice(0, LONGEST_NOTE) };
   };
   return {
     commands: (environment, kind) => {
@@ -77,8 +82,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         const about = { workflow, environment, commit, marker: `${deliveryId}-${attempt}`, isResumed };
         const limit = AbortSignal.timeout(timeout);
         const ends = { signal: AbortSignal.any([signal, limit]), down };
-        // A log that cannot be written says so when it is closed.
-        const end = await workflows.run(about, ends, (line) => void log.line(line).catch(() => undefined));
+        const end = await workflows.run(about, ends, (line) => void log.line(line));
         return limit.aborted && end.result === 'stopped' ? { ...end, result: 'timed_out' } : end;
       }),
     check: (context, signal) =>

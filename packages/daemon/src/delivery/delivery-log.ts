@@ -1,6 +1,5 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError } from '@tidemill/contract';
 
 /** One log holds at most about this much, over all steps. */
 const MOST_BYTES = 5_000_000;
@@ -15,16 +14,29 @@ const LONGEST_LINE = 16_384;
 export interface StepLog {
   write(chunk: Buffer): Promise<void>;
   line(text: string): Promise<void>;
-  close(): Promise<void>;
+  /** Returns why part of the output is missing; null when all of it was saved. */
+  close(): Promise<string | null>;
 }
 
-/** `hide` removes secrets. It gets whole lines, so that no secret is cut by the end of a chunk. */
+/**
+ * `hide` removes secrets. It gets whole lines, so that no secret is cut by the end of a chunk. A file that cannot be
+ * written fails nothing: what a command did is known by its exit code, not by its output.
+ */
 export async function openStepLog(file: string, hide: (text: string) => string): Promise<StepLog> {
+  let fault: string | null = null;
+  const guarded = async <T>(action: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await action();
+    } catch (error) {
+      fault = (error as Error).message;
+      return null;
+    }
+  };
   const handle = await guarded(async () => {
     await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
     return open(file, 'a', 0o600);
   });
-  const { size } = await handle.stat();
+  const size = (await guarded(async () => (await handle?.stat())?.size)) ?? 0;
   const isFull = size > MOST_BYTES - STEP_HEAD - STEP_TAIL;
   const head = isFull ? LAST_BYTES / 2 : STEP_HEAD;
   const tail = isFull ? LAST_BYTES / 2 : STEP_TAIL;
@@ -36,7 +48,7 @@ export async function openStepLog(file: string, hide: (text: string) => string):
   let dropped = 0;
   let last: Promise<void> = Promise.resolve();
   const put = (text: string) => {
-    last = last.then(() => guarded(() => append(handle, text)));
+    last = last.then(async () => void (await guarded(async () => handle?.appendFile(text))));
     return last;
   };
   const take = async (text: string): Promise<void> => {
@@ -73,28 +85,8 @@ export async function openStepLog(file: string, hide: (text: string) => string):
       if (kept.length > 0) await put(kept.join(''));
       kept = [];
       await last;
-      await handle.close();
+      await guarded(async () => handle?.close());
+      return fault;
     },
   };
-}
-
-async function append(handle: FileHandle, text: string): Promise<void> {
-  await handle.appendFile(text);
-}
-
-async function guarded<T>(action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
-    throw new AppError(
-      isFull ? 'disk_full' : 'store_failed',
-      `cannot save the log of a delivery: ${(error as Error).message}`,
-      {
-        hint: isFull ? 'Free some space in the data folder.' : 'Make the data folder writable.',
-        retriable: true,
-        cause: error,
-      },
-    );
-  }
 }

@@ -83,7 +83,10 @@ export class Engine {
     // Not a copy: some of these values change with the settings.
     const deps: EngineDeps = Object.create(given, { store: { value: store } });
     this.#deps = deps;
-    this.#outages = new Outages(deps, signal, () => this.wake());
+    this.#outages = new Outages(deps, signal, () => {
+      this.wake();
+      this.#deliveries.outageEnded();
+    });
     this.#agentBackoff = new AgentBackoff(deps, (waitMs) => this.#wakeAfterBackoff(waitMs));
     const prover = new Prover(deps, signal);
     this.#prover = prover;
@@ -102,7 +105,7 @@ export class Engine {
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#pulls = new PullWatch(deps);
     this.#jobs = new JobWatch(deps, () => this.wake());
-    this.#deliveries = new Deliveries(deps);
+    this.#deliveries = new Deliveries(deps, async () => (await outages.look()) !== null);
   }
 
   async start(): Promise<void> {

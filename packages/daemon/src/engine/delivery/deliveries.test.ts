@@ -1,56 +1,32 @@
-import {
-  type Delivery,
-  type DeliveryStatus,
-  type EnvironmentRules,
-  environmentId,
-  personActor,
-  SpecDraft,
-} from '@tidemill/contract';
+import { type Delivery, type DeliveryStatus, type EnvironmentRules, personActor, SpecDraft } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { EngineBed, quickAgent } from '../../../../../test/support/engine-bed.ts';
-import { ScriptedDeliverer } from '../../../../../test/support/scripted-deliverer.ts';
+import { DeliveryBed, MINUTE, STAGING } from '../../../../../test/support/delivery-bed.ts';
+import type { EngineBed } from '../../../../../test/support/engine-bed.ts';
+import type { ScriptedDeliverer } from '../../../../../test/support/scripted-deliverer.ts';
 import { createIds } from '../../clock.ts';
-import type { Agent, StepEnd } from '../../ports.ts';
+import type { StepEnd } from '../../ports.ts';
 import { approveSpec } from '../flows/spec.ts';
 
-const MINUTE = 60_000;
 const failed: StepEnd = { result: 'failed', note: 'exit code 1' };
 const passed: StepEnd = { result: 'passed', note: 'exit code 0' };
 const hungUp: StepEnd = { result: 'timed_out', note: 'it did not end within 10 s and was killed' };
-const STAGING: EnvironmentRules = {
-  name: 'staging',
-  when: 'task',
-  approve: 'automated',
-  after: null,
-  hasHealth: true,
-  hasRollback: false,
-  repeatable: false,
-};
 const PRODUCTION: EnvironmentRules = { ...STAGING, name: 'production', after: 'staging' };
 
+let mill: DeliveryBed;
 let bed: EngineBed;
 let deliverer: ScriptedDeliverer;
-let number = 0;
 
 async function open(...delivery: EnvironmentRules[]): Promise<void> {
-  number = 0;
-  deliverer = new ScriptedDeliverer();
-  bed = await EngineBed.open({ delivery }, (own) => ({
-    deliverer,
-    agentFor: (mode) => (mode === 'judge' ? judge : quickAgent(() => own.repository)),
-    isOwnerDead: () => true,
-  }));
-  await bed.start();
+  mill = await DeliveryBed.open(delivery);
+  ({ bed, deliverer } = mill);
 }
-/** Finds every requirement of a specification met. */
-const judge: Agent = {
-  label: 'judge',
-  start() {
-    const judgement = { requirements: [{ requirement: 'R1', met: true, evidence: 'file' }] };
-    const envelope = { outcome: 'judged', summary: 'all met', judgement } as const;
-    return { end: Promise.resolve({ kind: 'result', envelope }), stop: async () => undefined };
-  },
-};
+const land = () => mill.land();
+const deliveries = () => mill.deliveries();
+const statuses = () => mill.statuses();
+const environment = (name?: string) => mill.environment(name);
+const questions = () => mill.questions();
+const answer: DeliveryBed['answer'] = (text, by) => mill.answer(text, by);
+const killed = () => mill.killed();
 
 /** A specification with one task, built and judged. */
 async function finishSpec(): Promise<void> {
@@ -69,39 +45,6 @@ async function finishSpec(): Promise<void> {
 
 beforeEach(() => open(STAGING));
 afterEach(() => bed.close());
-
-/** Lands a task and returns its commit. */
-async function land(): Promise<string> {
-  number += 1;
-  await bed.add(number);
-  await bed.pass(10 * MINUTE);
-  const task = await bed.store.task(`task_${number}`);
-  expect(task?.stage).toBe('done');
-  return task!.landedCommit!;
-}
-async function deliveries(): Promise<Delivery[]> {
-  const all = await bed.store.records({ noun: 'delivery', projectId: bed.projectId });
-  return all.sort((a, b) => a.number - b.number);
-}
-const statuses = async () => (await deliveries()).map(({ environment, status }) => `${environment} ${status}`);
-const environment = (name = 'staging') => bed.store.record('environment', environmentId(bed.projectId, name));
-const questions = () => bed.store.records({ noun: 'question', projectId: bed.projectId, isOpen: true });
-
-async function answer(text: string, by = personActor('ada')) {
-  const [question] = await questions();
-  const { id: questionId, projectId, taskId, subjectId } = question!;
-  const reply = await bed.store.execute({
-    ...{ type: 'question.answer', projectId, taskId, subjectId, questionId, text, by, source: 'user' },
-  });
-  await bed.pass(MINUTE);
-  return reply;
-}
-/** The daemon dies now: nothing more is recorded, and the next one starts. */
-async function killed(): Promise<void> {
-  await bed.stop();
-  await bed.start();
-  await bed.pass(MINUTE);
-}
 
 describe('what lands is delivered', () => {
   test('each commit once, also after a restart; several landings at once are one delivery', async () => {

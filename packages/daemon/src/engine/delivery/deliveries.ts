@@ -11,7 +11,7 @@ import type { Deliverer, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { contentsOf, newestLanded } from './contents.ts';
 import { DeliveryRun } from './delivery-run.ts';
-import { ShuttingDown } from './delivery-steps.ts';
+import { pauses, ShuttingDown } from './delivery-steps.ts';
 
 const ALERTS = ['delivery_failed', 'delivery_rolled_back', 'rollback_failed'] as const;
 
@@ -38,8 +38,12 @@ export class Deliveries implements Reactor {
   #isStarted = false;
   #isClosing = false;
 
-  constructor(deps: EngineDeps) {
+  readonly #isOut: () => Promise<boolean>;
+
+  /** `isOut`: nothing can begin now, because the disk is full or the repository is gone. */
+  constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
     this.#deps = deps;
+    this.#isOut = isOut;
     this.projectId = deps.project.id;
   }
 
@@ -53,6 +57,11 @@ export class Deliveries implements Reactor {
     if (!this.#isStarted || !this.#environments().some(({ when }) => when !== 'manual')) return;
     this.#isBehind = true;
     this.#lookAgain();
+  }
+
+  /** What kept deliveries from beginning is over. */
+  outageEnded(): void {
+    if (this.#isStarted) this.#lookAgain();
   }
 
   async handle(call: ReactorCall): Promise<void> {
@@ -191,7 +200,7 @@ export class Deliveries implements Reactor {
       return;
     }
     const next = open.filter(({ status }) => status === 'requested').sort((a, b) => a.number - b.number)[0];
-    if (next) this.#carryOut(deliverer, next, (run) => run.start());
+    if (next && !(await this.#isOut())) this.#carryOut(deliverer, next, (run) => run.start());
   }
 
   #carryOut(deliverer: Deliverer, delivery: Delivery, work: (run: DeliveryRun) => Promise<void>): void {
@@ -200,14 +209,27 @@ export class Deliveries implements Reactor {
       .catch(async (error: unknown) => {
         if (error instanceof ShuttingDown || this.#down.signal.aborted) return;
         this.#deps.onNote(`${deliveryRef(delivery.number)} to ${delivery.environment} was interrupted`, error);
-        await run.giveUp(error);
+        await this.#giveUp(run, error);
       })
-      .catch((error: unknown) => this.#deps.onNote('a delivery could not be recorded', error))
       .finally(() => {
         this.#runs.delete(delivery.environment);
         if (!this.#down.signal.aborted) this.#lookAgain();
       });
     this.#runs.set(delivery.environment, { run, end });
+  }
+
+  /** Until it is recorded: as long as it counts as busy, nothing else begins there. */
+  async #giveUp(run: DeliveryRun, error: unknown): Promise<void> {
+    const { signal } = this.#down;
+    for (const pause of pauses()) {
+      if (signal.aborted) return;
+      try {
+        return await run.giveUp(error);
+      } catch (again) {
+        this.#deps.onNote('the end of a delivery could not be recorded, and is tried again', again);
+        await this.#deps.clock.sleep(pause, signal);
+      }
+    }
   }
 
   /** An environment that works again needs no help. */

@@ -30,8 +30,7 @@ export class DeliveryRun {
 
   /** From its beginning. */
   async start(): Promise<void> {
-    const begun = await this.#deps.store.execute({ type: 'delivery.begin', ...this.#about });
-    if (!begun.ok) return this.#deps.onNote(`a delivery did not begin: ${begun.refusal.message}`);
+    await this.#steps.write('delivery.begin', {});
     const delivery = await this.#steps.row();
     if (delivery.status === 'running') await this.#deliver(delivery);
   }
@@ -123,6 +122,8 @@ export class DeliveryRun {
     if (delivery.steps.at(-1)?.result === 'running')
       await this.#steps.write('delivery.step_end', { result: 'failed', note: 'it could not be carried out' });
     const why = withoutSecrets(error instanceof Error ? error.message : String(error)).slice(0, 500);
+    // Nothing has run, so the environment is as it was.
+    if (!delivery.steps.some(isChanging)) return this.#end('failed', why);
     const help = `The output: tidemill deliver log ${deliveryRef(delivery.number)}`;
     const to = delivery.status === 'rolling_back' ? 'rollback_failed' : 'asking';
     await this.#steps.write('delivery.move', { to, why, help });

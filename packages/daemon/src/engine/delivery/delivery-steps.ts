@@ -24,6 +24,11 @@ export interface Way {
 
 const LONGEST_NOTE = 500;
 
+/** Growing, without end. */
+export function* pauses(): Generator<number> {
+  for (let pause = 500; ; pause = Math.min(2 * pause, 60_000)) yield pause;
+}
+
 /** Its steps since its status changed. */
 export const phaseOf = ({ steps, phase }: Delivery) => steps.slice(phase);
 
@@ -57,13 +62,13 @@ export class DeliverySteps {
   }
 
   async row(): Promise<Delivery> {
-    return (await this.#deps.store.record('delivery', this.#of.deliveryId))!;
+    return (await this.#patiently(() => this.#deps.store.record('delivery', this.#of.deliveryId)))!;
   }
 
   /** A refusal means that another process has taken it: this one must not go on. */
   async write<T extends OwnCommand>(type: T, more: Written<T>): Promise<void> {
     const command = { type, ...this.#of, ...more } as unknown as CommandOf<T>;
-    const reply = await this.#deps.store.execute(command);
+    const reply = await this.#patiently(() => this.#deps.store.execute(command));
     if (!reply.ok) throw new AppError(reply.refusal.code, `${type} was refused: ${reply.refusal.message}`);
   }
 
@@ -114,7 +119,7 @@ export class DeliverySteps {
     { commit, kind }: Way,
     work: (context: DeliveryContext, checkout: CleanCheckout) => Promise<T>,
   ): Promise<T> {
-    const checkout = await this.#deps.workspace.checkOut(commit);
+    const checkout = await this.#patiently(() => this.#deps.workspace.checkOut(commit));
     try {
       const { id: deliveryId, environment, number, previous } = delivery;
       const { steps } = await this.row();
@@ -167,6 +172,19 @@ export class DeliverySteps {
       ...commands.map((each) => `  ${withoutSecrets(each)}`),
       `The output: tidemill deliver log ${deliveryRef(number)}`,
     ].join('\n');
+  }
+
+  /** Repeats what a full disk or a missing store prevents, until it works or the process ends. The steps are not repeated. */
+  async #patiently<T>(work: () => Promise<T>): Promise<T> {
+    for (const pause of pauses()) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof AppError && error.retriable) || this.#down.aborted) throw error;
+        await this.#deps.clock.sleep(pause, this.#down);
+      }
+    }
+    throw new ShuttingDown();
   }
 
   #signal(): AbortSignal {
