@@ -321,6 +321,9 @@ export class SimRepository implements Workspace {
   async pushBranch(): Promise<never> {
     throw new Error('the simulator pushes the target only');
   }
+  async followMerge(): Promise<never> {
+    throw new Error('the simulator has no pull requests');
+  }
   async mergeTarget(ref: WorktreeRef): Promise<{ files: string[] }> {
     await this.#takeTime();
     const branch = await this.#branch(ref);

@@ -281,6 +281,12 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   }),
   'merge.offer': ({ fence, b }) => ({ ...fence, commit: 'offered', tree: at(TREES, b), name: 'origin/task/1' }),
   'merge.note_pull': ({ fence, a }) => ({ ...fence, number: (a % 3) + 1, url: 'https://github.example/pull/1' }),
+  'merge.note_merged': ({ task, a }) => ({
+    projectId,
+    taskId: task.id,
+    number: (a % 3) + 1,
+    head: task.head?.commit ?? 'merged',
+  }),
   'merge.pass_on': ({ fence, a }) => ({
     ...fence,
     seen: { comment: a, line: 0, review: 0 },

@@ -2,10 +2,10 @@ import type { Feedback, PullRequestRef } from '@tidemill/contract';
 import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
-import { askingTask, leasedTask } from '../task-lookup.ts';
+import { askingTask, leasedTask, steeredTask } from '../task-lookup.ts';
 import { workAndRun } from '../work.ts';
 import { abandonMerge, landMerge, offerBranch, prepareMerge } from './merge.ts';
-import { askAboutPull, notePull, passOnComments } from './pull.ts';
+import { askAboutPull, noteMerged, notePull, passOnComments } from './pull.ts';
 
 export interface MergeCommands {
   /** `batch`: the last commit of the tasks that land together, whose tree was proven for all of them. */
@@ -15,6 +15,8 @@ export interface MergeCommands {
   'merge.offer': { commit: string; tree: string; name: string } & Fence;
   /** The pull request of the task, opened or found again. */
   'merge.note_pull': { number: number; url: string } & Fence;
+  /** Seen on the forge: the pull request of a task that was not offered is merged. `head`: its last commit. */
+  'merge.note_merged': { projectId: string; taskId: string; number: number; head: string };
   /** People commented on the pull request: the task goes back to its builder. */
   'merge.pass_on': { seen: PullRequestRef['seen']; authors: string[]; feedback: Feedback[] } & Fence;
   /** Something about the pull request needs a person. `about` names exactly what, so that it is asked once. */
@@ -36,6 +38,7 @@ export const mergeCommands: CommandParts<keyof MergeCommands> = {
     decide: offerBranch,
   },
   'merge.note_pull': { scope: leasedTask, decide: notePull },
+  'merge.note_merged': { scope: steeredTask, decide: noteMerged },
   'merge.pass_on': { scope: askingTask, decide: passOnComments },
   'merge.ask': { scope: askingTask, decide: askAboutPull },
   'merge.land': {

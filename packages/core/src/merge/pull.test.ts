@@ -64,6 +64,28 @@ describe('a pull request', () => {
     expect(mill.must({ ...ask, ...mill.take(id) })).toEqual([]);
   });
 
+  test('that is merged while a question holds the task lets it land, and withdraws the question', () => {
+    const { mill, id, fence } = opened();
+    const head = mill.task(id).head!.commit;
+    mill.must({ type: 'merge.ask', ...fence, about: 'closed:7', text: '', context: '', approves: '' });
+    const merged = { type: 'merge.note_merged', projectId, taskId: id, number: 7, head } as const;
+    expect(mill.must({ ...merged, number: 8 })).toEqual([]);
+    expect(mill.must({ ...merged, head: 'older' })).toEqual([]);
+    mill.must(merged);
+    expect(mill.task(id)).toMatchObject({ stage: 'merge', openQuestions: [] });
+    expect(mill.must(merged)).toEqual([]);
+  });
+
+  test('that is merged while a worker has the task changes nothing yet', () => {
+    const { mill, id, fence } = opened();
+    mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
+    mill.take(id);
+    const { head } = mill.task(id);
+    expect(
+      mill.must({ type: 'merge.note_merged', projectId, taskId: id, number: 7, head: head?.commit ?? '' }),
+    ).toEqual([]);
+  });
+
   test('is only recorded while the task is being merged', () => {
     const mill = new Mill();
     const { fence } = mill.startRun(mill.add());

@@ -1,7 +1,8 @@
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced } from '../fence.ts';
+import { fenced, findTask } from '../fence.ts';
 import { enter } from '../pipeline/enter.ts';
 import { stageOf } from '../pipeline/stage.ts';
+import { withdrawHolding } from '../question/answer.ts';
 import { APPROVE, SEND_BACK } from '../question/effect.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -43,6 +44,25 @@ export function passOnComments(slice: Slice, command: CommandOf<'merge.pass_on'>
     ...enter(slice, project.rules, task, { to: stage.on.failed, because: `${authors.join(', ')} commented` }),
     released(task, 'comments on the pull request'),
   );
+}
+
+/**
+ * Its pull request was merged at a time when it was not offered: it lands, if nothing was done since. A worker that holds
+ * it, or newer work, goes on; the merge stage decides about that.
+ */
+export function noteMerged(slice: Slice, command: CommandOf<'merge.note_merged'>): Decision {
+  const found = findTask(slice, command);
+  if (!found.ok) return found;
+  const { task, project } = found;
+  const { number, head } = command;
+  const stages = Object.entries(project.rules.pipelines[task.pipeline]?.stages ?? {});
+  const merge = stages.find(([, stage]) => stage.actor === 'system' && stage.does === 'merge')?.[0];
+  const isOver = task.stage === 'done' || task.stage === 'cancelled' || task.stage === merge;
+  const isHeld = task.lease !== null || task.prepared !== null || task.settling !== null;
+  if (merge === undefined || isOver || isHeld || task.pull?.number !== number || task.head?.commit !== head)
+    return accept();
+  const because = `pull request #${number} was merged`;
+  return accept(...withdrawHolding(slice, task, because), ...enter(slice, project.rules, task, { to: merge, because }));
 }
 
 export function askAboutPull(slice: Slice, command: CommandOf<'merge.ask'>, env: DecideEnv): Decision {

@@ -287,6 +287,11 @@ export interface Workspace {
   pushTarget(commit: string): Promise<Pushed>;
   /** Commits the proven tree to the task's branch, with this message, and pushes the branch. Never forces. */
   pushBranch(task: WorktreeRef, proven: { tree: string; message: string }): Promise<{ pushed: Pushed; commit: string }>;
+  /**
+   * The branch up to `head` was merged into the target as `commit`, perhaps as one new commit. Merges that into the branch,
+   * so that only what came after `head` is left as its change. Nothing happens if the two conflict.
+   */
+  followMerge(task: WorktreeRef, merged: { head: string; commit: string }): Promise<void>;
   /** Merges the newest target into the worktree and leaves conflict markers for an agent. */
   mergeTarget(task: WorktreeRef): Promise<{ files: string[] }>;
   /**

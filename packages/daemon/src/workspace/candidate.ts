@@ -5,7 +5,7 @@ import { type Merged, mergeTreeOutput } from '../git/output.ts';
 import type { Candidate } from '../ports.ts';
 import { changesBetween, commitTree } from './capture.ts';
 import { lostTip } from './own-tip.ts';
-import { moveRefs, NOTHING } from './ref.ts';
+import { isAncestor, moveRefs, NOTHING } from './ref.ts';
 import type { Place, Site, Standing } from './site.ts';
 import { moveTo, putBack, tipOf } from './snapshot.ts';
 import { handOverIndex } from './standing.ts';
@@ -105,6 +105,34 @@ export async function mergeTargetInto(site: Site, place: Standing): Promise<{ fi
   await moveTo(site, place, { commit, attached: true }, 'the target was merged');
   await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
   return { files: [] };
+}
+
+/**
+ * Implements `Workspace.followMerge`. A squashed commit does not say what it contains, so a merge would take the same lines
+ * for two changes. A helper commit says it: it has the files of the merged commit and both as its parents.
+ *
+ *   head ──────────▶ tip ──▶ joined        target: ──▶ commit
+ *     └──▶ helper ◀── commit    ▲
+ *             └─────────────────┘
+ */
+export async function followMerge(
+  site: Site,
+  place: Standing,
+  { head, commit }: { head: string; commit: string },
+): Promise<void> {
+  await putBack(site, place, 'uncommitted work before the merged pull request was taken in');
+  const [{ tip }, [known]] = await Promise.all([tipOf(site, place), site.resolver.resolve([`${head}^{commit}`])]);
+  const isDone = await isAncestor(site.git, commit, tip);
+  if (isDone || !known || !(await isAncestor(site.git, head, tip))) return;
+  const isPlain = await isAncestor(site.git, head, commit);
+  const helper = isPlain
+    ? commit
+    : await commitTree(site, await treeOf(site, commit), [head, commit], `${place.branch} was merged`);
+  const merged = await mergeOnPaper(site, tip, helper);
+  if (merged.conflicts.length > 0) return;
+  const joined = await commitTree(site, merged.tree, [tip, helper], `Merge what landed of ${place.branch}`);
+  await moveTo(site, place, { commit: joined, attached: true }, 'the merged pull request was taken in');
+  await moveRefs(site, [{ ref: place.tipRef, to: joined, from: tip }]);
 }
 
 /** Creates the state that `git merge` leaves: files with markers, an index with the stages, and MERGE_HEAD. */

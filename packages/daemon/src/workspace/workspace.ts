@@ -13,7 +13,7 @@ import type {
 } from '../ports.ts';
 import { openBench, withFilesOf } from './bench.ts';
 import { type BranchFiles, commitToBranch } from './branch-files.ts';
-import { branchTip, dryRun, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
+import { branchTip, dryRun, followMerge, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork, commitTree } from './capture.ts';
 import { hashChange } from './change.ts';
 import { openPool } from './clean-checkout.ts';
@@ -142,6 +142,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     offerToCi: (commit) => offerToCi(site, commit),
     withdrawFromCi: (commit) => withdrawFromCi(site, commit),
     pushBranch: (task, proven) => at(task, (place) => pushBranch(site, place, proven)),
+    followMerge: (task, merged) => at(task, (place) => followMerge(site, place, merged)),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
     mergeLosses: (task) => lossesOf(site, site.place(task)),
     ...makeConflictEditor(site, { at, ifThere }),

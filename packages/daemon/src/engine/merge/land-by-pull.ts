@@ -7,6 +7,7 @@ import { proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage, waitFor } from './land.ts';
 import type { MergeTools } from './merge-stage.ts';
+import { settleMerged } from './merged-pull.ts';
 import { passOn } from './pull-comments.ts';
 import { checkFeedback, gateResults, markerOf, pullBody, pullTitle } from './pull-text.ts';
 import { endAsEmpty, sendBackConflict, sendBackWithTarget } from './send-back.ts';
@@ -40,14 +41,14 @@ export async function landByPull(
   }
 }
 
-async function step(deps: EngineDeps, leased: LeasedTask, candidate: Candidate, tools: PullTools): Promise<void> {
+async function step(deps: EngineDeps, leased: LeasedTask, now: Candidate, tools: PullTools): Promise<void> {
   const { task } = leased;
   const found = await findPull(leased, tools);
   if (found === 'foreign') return;
-  if (found?.state === 'merged' && (task.offered || candidate.kind === 'empty'))
-    return finish(deps, leased, found, candidate.base, tools);
-  // Merged earlier, and worked on since: the rest needs a pull request of its own.
-  const pull = found?.state === 'merged' ? null : found;
+  const isMerged = found?.state === 'merged';
+  const candidate = isMerged ? await settleMerged(deps, leased, found, now, tools.prover) : now;
+  if (!candidate) return;
+  const pull = isMerged ? null : found;
   if (pull?.state === 'closed' && !(await reopened(leased, pull, tools))) return;
   if (candidate.kind === 'empty') return endAsEmpty(leased);
   if (pull && task.offered && pull.head !== task.offered.commit) return waitForOthers(leased, pull);
@@ -225,33 +226,7 @@ async function merge(
     return look(leased, pull, `Pull request #${pull.number} cannot be merged yet: ${why}`, untilMs);
   }
   await tools.target.takeIn();
-  return finish(deps, leased, { ...pull, state: 'merged', mergeCommit: merged.commit }, candidate.base, tools);
-}
-
-/** It is merged, by whomever. The task is done when the target here has the commit. */
-async function finish(
-  deps: EngineDeps,
-  leased: LeasedTask,
-  pull: PullRequest,
-  base: string,
-  { prover }: PullTools,
-): Promise<void> {
-  const { task } = leased;
-  const commit = pull.mergeCommit ?? pull.head;
-  if (!(await deps.workspace.isLanded(commit))) {
-    const why = `Pull request #${pull.number} is merged on GitHub. It is done when ${deps.project.rules.target} here has it.`;
-    return waitFor(leased, why, { untilMs: SOON_MS, maxMs: LOOK_AGAIN_MS });
-  }
-  await leased.must({ type: 'merge.note_pull', number: pull.number, url: pull.url });
-  const work = task.offered ?? task.head!;
-  const same = async () => ({ commit: work.commit, tree: work.tree, files: [], base });
-  // Proven already, unless the settings of the gates have changed since.
-  const proof = await prover.prove(leased, await same(), same);
-  if (proof.kind === 'failed')
-    return waitFor(leased, `It was merged, but fails the gates as they are set now: ${proof.gates.join(', ')}.`, HELD);
-  await leased.must({ type: 'merge.prepare', commit, tree: work.tree, base });
-  await leased.must({ type: 'merge.land', commit });
-  await deps.workspace.remove(leased.ref);
+  await settleMerged(deps, leased, { ...pull, mergeCommit: merged.commit }, candidate, tools.prover);
 }
 
 function look(leased: LeasedTask, { url }: PullRequest, why: string, untilMs = LOOK_AGAIN_MS): Promise<void> {

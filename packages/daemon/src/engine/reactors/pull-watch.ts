@@ -1,5 +1,6 @@
-import { AppError } from '@tidemill/contract';
-import type { ReactorCall, RoutedReactor } from '../../ports.ts';
+import { AppError, type Task } from '@tidemill/contract';
+import type { Command } from '@tidemill/core';
+import type { Forge, ReactorCall, RoutedReactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { executeAccepted } from '../flows/atomic.ts';
 
@@ -9,7 +10,7 @@ const IDLE_MS = 10_000;
 
 /**
  * Looks at the pull requests of waiting tasks, writes nothing while nothing changes there, and wakes a task when
- * something did. A webhook only makes it look at once.
+ * something did. Of other tasks it only sees whether their pull request was merged. A webhook only makes it look at once.
  */
 export class PullWatch implements RoutedReactor {
   readonly name = 'pull-requests';
@@ -37,8 +38,8 @@ export class PullWatch implements RoutedReactor {
     const now = clock.now();
     if (now < this.#lookAt) return tickIn(this.#lookAt - now);
     const { poll } = pullRequests.settings;
-    const tasks = await store.tasks({ projectId: this.projectId, isWaiting: true });
-    const waiting = tasks.filter(({ pull, offered }) => pull && offered);
+    const all = await this.#withPull();
+    const waiting = all.filter(({ offered, waiting, lease }) => offered && waiting !== null && !lease);
     for (const id of this.#seen.keys()) if (!waiting.some((task) => task.id === id)) this.#seen.delete(id);
     this.#lookAt = now + poll;
     try {
@@ -48,9 +49,12 @@ export class PullWatch implements RoutedReactor {
         if (this.#seen.get(id) !== look) changed.push(id);
         this.#seen.set(id, look);
       }
+      const idle = all.filter(({ offered, lease }) => !offered && !lease);
+      const merged: Command[] = [];
+      for (const task of idle) merged.push(...(await this.#mergedOf(pullRequests.forge, task)));
       this.#trouble = '';
       const wake = changed.map((taskId) => ({ type: 'task.wake', projectId: this.projectId, taskId }) as const);
-      if (wake.length > 0) await executeAccepted(store, wake);
+      if (wake.length + merged.length > 0) await executeAccepted(store, [...wake, ...merged]);
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'github_failed') throw error;
       if (error.message !== this.#trouble) onNote(`GitHub: ${error.message} ${error.hint}`);
@@ -59,5 +63,17 @@ export class PullWatch implements RoutedReactor {
       this.#lookAt = Math.max(now + PAUSE_MS, retryAt);
     }
     tickIn(Math.max(1, this.#lookAt - clock.now()));
+  }
+
+  async #withPull(): Promise<Task[]> {
+    const { store, project } = this.#deps;
+    const stages = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.keys(pipeline.stages));
+    const present = [...new Set([...stages, 'needs_info', 'blocked'])];
+    return (await store.tasks({ projectId: project.id, stages: present })).filter(({ pull }) => pull !== null);
+  }
+
+  async #mergedOf(forge: Forge, { id: taskId, pull }: Task): Promise<Command[]> {
+    const { number, head, state } = await forge.pull(pull!.number);
+    return state === 'merged' ? [{ type: 'merge.note_merged', projectId: this.projectId, taskId, number, head }] : [];
   }
 }
