@@ -36,7 +36,7 @@ async function once(
     // The daemon always sends JSON, so this response was cut off.
     throw unreachable(options.url, error);
   }
-  return routes[name].output.parse(answer);
+  return readAs(name, answer);
 }
 
 async function* lines(options: ClientOptions, name: RouteName, input: Record<string, unknown>, signal?: AbortSignal) {
@@ -50,7 +50,7 @@ async function* lines(options: ClientOptions, name: RouteName, input: Record<str
       const parts = (rest + decoder.decode(part.value, { stream: true })).split('\n');
       rest = parts.pop() ?? '';
       // A blank line is the daemon's heartbeat.
-      for (const line of parts) if (line !== '') yield routes[name].output.parse(JSON.parse(line));
+      for (const line of parts) if (line !== '') yield readAs(name, JSON.parse(line));
     }
   } catch (error) {
     if (!signal?.aborted) throw unreachable(options.url, error);
@@ -58,6 +58,16 @@ async function* lines(options: ClientOptions, name: RouteName, input: Record<str
     // A reader that stops early must release the connection. A broken connection needs no cancel.
     await reader.cancel().catch(() => undefined);
   }
+}
+
+/** An answer in another form than this program knows: the daemon has another version. */
+function readAs(name: RouteName, answer: unknown) {
+  const read = routes[name].output.safeParse(answer);
+  if (read.success) return read.data;
+  throw new AppError('version_mismatch', `the daemon's answer to "${name}" cannot be read`, {
+    hint: 'The daemon has another version than this program. Update the older one, then restart the daemon.',
+    cause: read.error,
+  });
 }
 
 async function send(
@@ -118,7 +128,7 @@ function jsonOrNull(text: string): unknown {
 }
 
 function unreachable(url: string, cause: unknown): unknown {
-  if (cause instanceof AppError || cause instanceof z.ZodError) return cause;
+  if (cause instanceof AppError) return cause;
   return new AppError('daemon_unreachable', `the daemon at ${url} does not answer`, {
     hint: 'Start it with `tidemill up`, or see daemon.log in the data folder.',
     retriable: true,

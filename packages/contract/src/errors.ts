@@ -34,6 +34,7 @@ export const ErrorCode = z.enum([
   'channel_failed',
   'github_failed',
   'tracker_failed',
+  'version_mismatch',
   'internal',
 ]);
 export type ErrorCode = z.infer<typeof ErrorCode>;

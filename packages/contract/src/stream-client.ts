@@ -213,7 +213,7 @@ function refusal(error: unknown): StreamMessage {
   const message = `a message from the daemon could not be read: ${error instanceof Error ? error.message : error}`;
   return {
     type: 'refused',
-    code: 'internal',
+    code: 'version_mismatch',
     message,
     hint: 'Reload the page: the daemon may have a newer version.',
   };

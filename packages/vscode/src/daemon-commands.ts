@@ -5,6 +5,7 @@ import { canRun, findProgram } from './connection/program.ts';
 import type { Link } from './link.ts';
 import { sayError, sayWarning } from './say.ts';
 import type { EditorSettings } from './settings/settings.ts';
+import { otherVersionText } from './words.ts';
 
 const INSTALL = 'npm install -g tidemill';
 
@@ -29,6 +30,10 @@ async function start(link: Link, workers: number | null): Promise<void> {
   }
   if (!(await isTrusted())) return;
   const api = await link.api();
+  if (link.seen.state === 'other_version') {
+    void sayError(otherVersionText(link.seen.version));
+    return;
+  }
   if (!api) {
     await runInTerminal(link, ['up', ...(workers === null ? [] : ['--workers', String(workers)])]);
     return;

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Follower } from './connection/follower.ts';
 import { repositoriesIn, repositoryOf } from './connection/repositories.ts';
 import { type LinkState, SEEN_NOTHING, type Seen, type SeenPart } from './connection/seen.ts';
+import { otherVersionText } from './words.ts';
 
 const CHOSEN = 'tidemill.repository';
 
@@ -108,8 +109,30 @@ export class Link implements vscode.Disposable {
     await this.#look();
     const api = this.#follower?.api;
     const { project, state } = this.seen;
-    if (!api || !project || state !== 'ready') throw new Error(WHY_NOT[state]);
+    if (!api || !project || state !== 'ready')
+      throw new Error(state === 'other_version' ? otherVersionText(this.seen.version) : WHY_NOT[state]);
     return { api, project, by: this.by };
+  }
+
+  /** Waits for a connected daemon, for as long as it takes. */
+  async whenReady(signal: AbortSignal): Promise<Api> {
+    await this.open();
+    const { promise, resolve, reject } = Promise.withResolvers<Api>();
+    const look = () => {
+      const api = this.#follower?.api;
+      if (api && this.seen.state === 'ready') resolve(api);
+    };
+    const stop = () => reject(signal.reason);
+    const changes = this.onChange(look);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    look();
+    try {
+      return await promise;
+    } finally {
+      changes.dispose();
+      signal.removeEventListener('abort', stop);
+    }
   }
 
   /** The daemon's API where no project is needed yet. */
@@ -160,7 +183,7 @@ export class Link implements vscode.Disposable {
   }
 }
 
-const WHY_NOT: Record<LinkState, string> = {
+const WHY_NOT: Record<Exclude<LinkState, 'other_version'>, string> = {
   looking: 'Tidemill is still being looked for. Try again in a moment.',
   no_repository: 'This workspace has no git repository. Open a folder with one.',
   no_daemon: 'Tidemill is not running. Start it with "Tidemill: Start".',

@@ -18,6 +18,10 @@ export const pickText = (text: string) => text.replaceAll('$(', '\\$(');
 
 export const percent = (part: number) => `${Math.round(part * 100)} %`;
 
+/** A daemon that says something which this extension does not know. */
+export const otherVersionText = (version: string) =>
+  `Tidemill is running${version ? ` with version ${version}` : ''}, and this extension has another version: it cannot read everything that Tidemill says. Update the older of the two, and restart Tidemill.`;
+
 const UNITS: [ms: number, name: string][] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

@@ -11,7 +11,11 @@ export const withTimeout = (signal: AbortSignal) => AbortSignal.any([signal, Abo
 
 export const isCode = (error: unknown, code: AppError['code']) => error instanceof AppError && error.code === code;
 
-const TEMPORARY: AppError['code'][] = ['internal', 'daemon_unreachable', 'unauthorized', 'store_failed', 'disk_full'];
+const TEMPORARY: AppError['code'][] = [
+  ...(['internal', 'daemon_unreachable', 'unauthorized', 'store_failed', 'disk_full'] as const),
+  // While the daemon is upgraded; then the page reloads itself.
+  'version_mismatch',
+];
 
 /** Whether a retry may succeed. A refusal stays a refusal. */
 export const isTemporary = (error: unknown) =>

@@ -1,6 +1,6 @@
 import type { FileSide, TaskFile } from '@tidemill/contract';
 import * as vscode from 'vscode';
-import { problemText } from '../act.ts';
+import { DaemonDocuments } from '../daemon-documents.ts';
 import type { Link } from '../link.ts';
 import { CHANGE_SCHEME, type ChangeAddress, changeAddress, changeParts } from './address.ts';
 
@@ -13,63 +13,48 @@ export function changeUri(address: ChangeAddress): vscode.Uri {
 }
 
 /** The files of a task's change, before and after, as read-only documents that follow the task. */
-export class ChangeDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  readonly #link: Link;
-  readonly #changes = new vscode.EventEmitter<vscode.Uri>();
+export class ChangeDocuments extends DaemonDocuments {
   readonly #asked = new Map<string, { at: number; answer: Promise<TaskFile> }>();
-  readonly #subscriptions: vscode.Disposable[];
   /** The state of each task when its documents were read. */
   readonly #states = new Map<number, string>();
+  readonly #closing: vscode.Disposable;
   #want: vscode.Disposable | null = null;
-  readonly onDidChange = this.#changes.event;
 
   constructor(link: Link) {
-    this.#link = link;
-    this.#subscriptions = [
-      vscode.workspace.registerTextDocumentContentProvider(CHANGE_SCHEME, this),
-      link.onChange((part) => {
-        if (part === 'tasks') this.#follow();
-      }),
-      vscode.workspace.onDidCloseTextDocument(() => this.#follow()),
-    ];
+    super(link, CHANGE_SCHEME);
+    this.#closing = vscode.workspace.onDidCloseTextDocument(() => this.follow());
   }
 
-  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+  protected async read(uri: vscode.Uri): Promise<string> {
     const address = changeAddress(uri);
     if (!address) return 'This address names no file of a change.';
-    this.#want ??= this.#link.want('tasks');
-    try {
-      const { status, ...file } = await this.#read(address);
-      const side = address.side === 'before' ? file.before : file.after;
-      if (side) return textOf(side);
-      return status === 'changed' ? '' : `This file does not exist ${address.side} the change.`;
-    } catch (error) {
-      return `This file of the change could not be read.\n${problemText(error)}`;
-    }
+    this.#want ??= this.link.want('tasks');
+    const { status, ...file } = await this.#read(address);
+    const side = address.side === 'before' ? file.before : file.after;
+    if (side) return textOf(side);
+    return status === 'changed' ? '' : `This file does not exist ${address.side} the change.`;
   }
 
-  dispose(): void {
+  override dispose(): void {
+    super.dispose();
     this.#want?.dispose();
-    for (const each of this.#subscriptions) each.dispose();
-    this.#changes.dispose();
+    this.#closing.dispose();
   }
 
   async #read({ project, task, path }: ChangeAddress): Promise<TaskFile> {
-    const { api } = await this.#link.ready();
+    const { api } = await this.link.ready();
     const key = JSON.stringify([project, task, path]);
     const known = this.#asked.get(key);
     if (known && Date.now() - known.at < SHARED_MS) return known.answer;
     const answer = api.taskFile({ project, task, path, maxBytes: MOST_BYTES });
     this.#asked.set(key, { at: Date.now(), answer });
+    answer.catch(() => this.#asked.delete(key));
     return answer;
   }
 
   /** Reads open documents again when their task has moved on. */
-  #follow(): void {
-    const open = vscode.workspace.textDocuments.filter(
-      ({ uri, isClosed }) => uri.scheme === CHANGE_SCHEME && !isClosed,
-    );
-    if (open.length === 0) {
+  protected follow(): void {
+    if (this.open.length === 0) {
       this.#want?.dispose();
       this.#want = null;
       this.#states.clear();
@@ -77,17 +62,15 @@ export class ChangeDocuments implements vscode.TextDocumentContentProvider, vsco
       return;
     }
     const moved = new Set<number>();
-    for (const task of this.#link.seen.tasks) {
+    for (const task of this.link.seen.tasks) {
       const state = `${task.stage} ${task.stageSince} ${task.landedCommit} ${task.worker}`;
       const before = this.#states.get(task.number);
       this.#states.set(task.number, state);
       if (before !== undefined && before !== state) moved.add(task.number);
     }
-    for (const { uri } of open) {
-      if (!moved.has(changeAddress(uri)?.task ?? 0)) continue;
-      this.#asked.clear();
-      this.#changes.fire(uri);
-    }
+    if (moved.size === 0) return;
+    this.#asked.clear();
+    this.readAgain((uri) => moved.has(changeAddress(uri)?.task ?? 0));
   }
 }
 

@@ -6,7 +6,7 @@ import { sayInfo } from '../say.ts';
 import { pickText } from '../words.ts';
 import { ChangeDocuments, changeUri } from './change-documents.ts';
 import { registerComments } from './comments.ts';
-import { evidenceUri, registerEvidence } from './evidence.ts';
+import { EvidenceDocuments, evidenceUri } from './evidence.ts';
 import { OutputDocuments, outputUri } from './output.ts';
 
 type Picked = Pick<TaskSummary, 'number' | 'title'>;
@@ -14,7 +14,6 @@ type Picked = Pick<TaskSummary, 'number' | 'title'>;
 /** A task's change, its evidence and its output, as documents of the editor. */
 export function registerChanges(context: vscode.ExtensionContext, link: Link): void {
   registerComments(context, link);
-  registerEvidence(context, link);
   const command = (name: string, show: (task: Picked) => Promise<unknown>) =>
     vscode.commands.registerCommand(`tidemill.${name}`, async (node?: { task?: Picked; conflict?: Picked }) => {
       const task = node?.task ?? node?.conflict ?? (await pickTask(link));
@@ -22,6 +21,7 @@ export function registerChanges(context: vscode.ExtensionContext, link: Link): v
     });
   context.subscriptions.push(
     new ChangeDocuments(link),
+    new EvidenceDocuments(link),
     new OutputDocuments(link),
     command('showChange', (task) => showChange(link, task)),
     command('showEvidence', (task) => showEvidence(link, task)),
@@ -67,7 +67,7 @@ async function showOutput(link: Link, { number }: Picked): Promise<void> {
   await act(link, async ({ api, project }) => {
     const { runs } = await api.task({ project, task: number });
     const run = runs.toSorted((a, b) => a.startedAt - b.startedAt).at(-1);
-    if (run) await show(outputUri(number, run.id));
+    if (run) await show(outputUri({ project, task: number, run: run.id }));
     else void sayInfo(`No agent has worked on #${number} yet.`);
   });
 }

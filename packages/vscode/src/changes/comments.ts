@@ -22,9 +22,10 @@ export function registerComments(context: vscode.ExtensionContext, link: Link): 
   );
 }
 
+/** Throws when the comment was not sent: otherwise the editor empties the box, and what the person wrote would be lost. */
 async function send(link: Link, { thread, text }: vscode.CommentReply): Promise<void> {
   const address = changeAddress(thread.uri);
-  if (!address || !(await isTrusted())) return;
+  if (!address || !(await isTrusted())) throw new Error('The comment was not sent.');
   const document = await vscode.workspace.openTextDocument(thread.uri);
   // The file may have become shorter since.
   const { start, end } = document.validateRange(thread.range ?? new vscode.Range(0, 0, 0, 0));
@@ -34,10 +35,10 @@ async function send(link: Link, { thread, text }: vscode.CommentReply): Promise<
   const problem = whyNotSent(comment);
   if (problem) {
     void sayError(problem);
-    return;
+    throw new Error(problem);
   }
   const sent = await act(link, ({ api, by }) => deliver({ api, by }, comment, address.project));
-  if (!sent) return;
+  if (!sent) throw new Error('The comment was not sent.');
   const said: vscode.Comment = {
     author: { name: link.by },
     body: text.trim(),

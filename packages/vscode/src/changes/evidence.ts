@@ -1,6 +1,6 @@
 import type { CutText } from '@tidemill/contract';
 import * as vscode from 'vscode';
-import { problemText } from '../act.ts';
+import { DaemonDocuments } from '../daemon-documents.ts';
 import type { Link } from '../link.ts';
 import { EVIDENCE_SCHEME } from './address.ts';
 
@@ -12,30 +12,16 @@ export function evidenceUri(project: string, task: number): vscode.Uri {
 }
 
 /** What proves a task's change: criteria, receipts, the output of gates. */
-export function registerEvidence(context: vscode.ExtensionContext, link: Link): void {
-  const changes = new vscode.EventEmitter<vscode.Uri>();
-  const open = () => vscode.workspace.textDocuments.filter(({ uri }) => uri.scheme === EVIDENCE_SCHEME);
-  let known = '';
-  context.subscriptions.push(
-    changes,
-    vscode.workspace.registerTextDocumentContentProvider(EVIDENCE_SCHEME, {
-      onDidChange: changes.event,
-      provideTextDocumentContent: (uri) => read(link, uri),
-    }),
-    link.onChange((part) => {
-      if (part !== 'tasks' || open().length === 0) return;
-      const numbers = open().map(({ uri }) => Number(uri.query.split('&')[1]));
-      const now = JSON.stringify(link.seen.tasks.filter(({ number }) => numbers.includes(number)));
-      if (now !== known) for (const { uri } of open()) changes.fire(uri);
-      known = now;
-    }),
-  );
-}
+export class EvidenceDocuments extends DaemonDocuments {
+  #known = '';
 
-async function read(link: Link, uri: vscode.Uri): Promise<string> {
-  const [project = '', task = ''] = uri.query.split('&');
-  try {
-    const [{ evidenceText }, { api }] = await Promise.all([import('../contract-part.ts'), link.ready()]);
+  constructor(link: Link) {
+    super(link, EVIDENCE_SCHEME);
+  }
+
+  protected async read(uri: vscode.Uri): Promise<string> {
+    const [project = '', task = ''] = uri.query.split('&');
+    const [{ evidenceText }, { api }] = await Promise.all([import('../contract-part.ts'), this.link.ready()]);
     const detail = await api.task({ project, task });
     const newest = detail.evidence.slice(-MOST_OUTPUTS);
     const outputs = await Promise.all(
@@ -44,7 +30,12 @@ async function read(link: Link, uri: vscode.Uri): Promise<string> {
       }),
     );
     return evidenceText(detail, new Map(outputs));
-  } catch (error) {
-    return `The evidence could not be read.\n${problemText(error)}`;
+  }
+
+  protected follow(): void {
+    const numbers = this.open.map(({ uri }) => Number(uri.query.split('&')[1]));
+    const now = JSON.stringify(this.link.seen.tasks.filter(({ number }) => numbers.includes(number)));
+    if (now !== this.#known) this.readAgain(() => true);
+    this.#known = now;
   }
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { problemText } from '../act.ts';
 import type { Link } from '../link.ts';
 import { OUTPUT_SCHEME } from './address.ts';
+import type { FirstRun, OutputSource } from './run-output.ts';
 
 /** Longer output is shown from its end. */
 const MOST_CHARS = 1_000_000;
@@ -14,8 +15,13 @@ interface Shown {
   timer: NodeJS.Timeout | null;
 }
 
-export function outputUri(task: number, run: string): vscode.Uri {
-  return vscode.Uri.from({ scheme: OUTPUT_SCHEME, path: `/Output of #${task}`, query: run });
+export function outputUri({ project, task, run }: FirstRun): vscode.Uri {
+  return vscode.Uri.from({ scheme: OUTPUT_SCHEME, path: `/Output of #${task}`, query: `${project}&${task}&${run}` });
+}
+
+function firstRun({ query }: vscode.Uri): FirstRun {
+  const [project = '', task = '', run = ''] = query.split('&');
+  return { project, task: Number(task), run };
 }
 
 /** The output of runs, as documents that grow while the agent works. */
@@ -61,16 +67,28 @@ export class OutputDocuments implements vscode.TextDocumentContentProvider, vsco
     const { signal } = shown.following;
     try {
       // Loaded here: the contract takes longer to load than the rest of the extension.
-      const [{ plainText }, { api }] = await Promise.all([import('../contract-part.ts'), this.#link.ready()]);
-      for await (const chunk of api.runLog({ run: uri.query, follow: true }, signal)) {
-        this.#add(uri, shown, plainText(chunk.text));
-      }
-      if (!signal.aborted) this.#add(uri, shown, '\n— the run has ended —\n');
+      const { plainText, outputFrom } = await import('../contract-part.ts');
+      for await (const part of outputFrom(this.#source, firstRun(uri), signal))
+        this.#add(uri, shown, 'text' in part ? plainText(part.text) : noteLine(shown.text, part.note));
     } catch (error) {
       if (signal.aborted) return;
-      this.#add(uri, shown, `\n— the output ends here: ${problemText(error)} Close and open it again to go on. —\n`);
+      this.#add(uri, shown, noteLine(shown.text, `the output ends here: ${problemText(error)}`));
     }
   }
+
+  readonly #source: OutputSource = {
+    connected: (signal) => this.#link.whenReady(signal),
+    onMoved: (number, listener) => {
+      const find = () => this.#link.seen.tasks.find((task) => task.number === number);
+      let known = find();
+      return this.#link.onChange((part) => {
+        // A task that the daemon pushed is another object, also if it looks the same.
+        if (part === 'tasks' && find() === known) return;
+        known = find();
+        if (part === 'tasks' || part === 'state') listener();
+      });
+    },
+  };
 
   #add(uri: vscode.Uri, shown: Shown, text: string): void {
     shown.text += text;
@@ -90,6 +108,9 @@ export class OutputDocuments implements vscode.TextDocumentContentProvider, vsco
     this.#shown.delete(uri.toString());
   }
 }
+
+/** On a line of its own. */
+const noteLine = (before: string, note: string) => `${before === '' || before.endsWith('\n') ? '' : '\n'}— ${note} —\n`;
 
 /** Who reads at the end stays at the end; who has scrolled up is left there. */
 function showEnd(document: vscode.TextDocument): void {

@@ -23,6 +23,8 @@ export class MergeFiles implements vscode.FileSystemProvider {
   readonly #drafts: Drafts;
   readonly #changes = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
   readonly #known = new Map<number, Known>();
+  /** The last answers: an open merge goes on, and its drafts are kept, while there is no daemon. */
+  readonly #last = new Map<number, ConflictDetail>();
   /** The editor compares times to see whether a file has changed under it. */
   readonly #times = new Map<string, number>();
   readonly #started = Date.now();
@@ -38,12 +40,18 @@ export class MergeFiles implements vscode.FileSystemProvider {
     const { api, project } = await this.#link.ready();
     const detail = api.conflict({ project: project.id, task });
     this.#known.set(task, { at: Date.now(), detail });
+    try {
+      this.#last.set(task, await detail);
+    } catch (error) {
+      this.#known.delete(task);
+      throw error;
+    }
     return detail;
   }
 
   /** What was read last, for the tree; it asks nobody. */
-  async lastKnown(task: number): Promise<ConflictDetail | null> {
-    return (await this.#known.get(task)?.detail.catch(() => null)) ?? null;
+  lastKnown(task: number): ConflictDetail | null {
+    return this.#last.get(task) ?? null;
   }
 
   /** The saved result, which resolves its file. Returns the conflict as it is then. */
@@ -120,7 +128,9 @@ export class MergeFiles implements vscode.FileSystemProvider {
     try {
       detail = await (isFresh ? known.detail : this.load(address.task));
     } catch (error) {
-      throw vscode.FileSystemError.Unavailable(problemText(error));
+      const last = this.#link.seen.state === 'ready' ? undefined : this.#last.get(address.task);
+      if (!last) throw vscode.FileSystemError.Unavailable(problemText(error));
+      detail = last;
     }
     const file = detail.files.find(({ path }) => path === address.path);
     if (!file?.isText) throw vscode.FileSystemError.FileNotFound(uri);

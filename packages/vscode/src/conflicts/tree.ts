@@ -31,7 +31,7 @@ class ConflictTree extends LinkTree<ConflictNode> {
 
   async getTreeItem(node: ConflictNode): Promise<vscode.TreeItem> {
     if (node.path === undefined) return conflictItem(node);
-    const known = await this.#files.lastKnown(node.conflict.number);
+    const known = this.#files.lastKnown(node.conflict.number);
     const isResolved = known?.files.find((file) => file.path === node.path)?.isResolved === true;
     const { plainName } = await import('../contract-part.ts');
     return fileItem(node, plainName(node.path), isResolved);

@@ -14,21 +14,37 @@ export function dataFolderOf(setting: string, env: NodeJS.ProcessEnv): string {
 
 export const daemonFileIn = (dataFolder: string) => join(dataFolder, 'daemon.json');
 
-/** The daemon that serves a data folder now; null when none does. A killed daemon leaves its file behind. */
+/**
+ * The daemon that serves a data folder now; null when none does. A killed daemon leaves its file behind. Throws when one
+ * answers that this extension does not understand.
+ */
 export async function findDaemon(dataFolder: string): Promise<DaemonFile | null> {
-  const file = await readDaemonFile(dataFolder);
-  if (!file) return null;
+  const written = await readDaemonFile(dataFolder);
+  const file = DaemonFile.safeParse(written);
   try {
+    if (!file.success) throw new AppError('version_mismatch', 'the file daemon.json cannot be read');
     // Another program may have the port by now. Only the daemon itself knows its start time.
-    const { pid, startedAt } = await createClient(file).health({}, AbortSignal.timeout(PATIENCE_MS));
-    return pid === file.pid && startedAt === file.startedAt ? file : null;
+    const { pid, startedAt } = await createClient(file.data).health({}, AbortSignal.timeout(PATIENCE_MS));
+    return pid === file.data.pid && startedAt === file.data.startedAt ? file.data : null;
   } catch (error) {
-    if (error instanceof AppError) return null;
-    throw error;
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'version_mismatch' && isAlive(written)) throw error;
+    return null;
   }
 }
 
-async function readDaemonFile(dataFolder: string): Promise<DaemonFile | null> {
+/** Whether the process that the file names runs. Otherwise the file was left behind, and another program answers. */
+function isAlive(written: unknown): boolean {
+  if (typeof written !== 'object' || written === null || !('pid' in written)) return false;
+  try {
+    process.kill(Number(written.pid), 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+async function readDaemonFile(dataFolder: string): Promise<unknown> {
   let text: string;
   try {
     text = await readFile(daemonFileIn(dataFolder), 'utf8');
@@ -37,9 +53,8 @@ async function readDaemonFile(dataFolder: string): Promise<DaemonFile | null> {
     throw error;
   }
   try {
-    return DaemonFile.parse(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
-    // Cut off, or of a version that writes something else: for this extension no daemon is there.
-    return null;
+    return null; // cut off
   }
 }

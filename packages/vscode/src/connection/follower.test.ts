@@ -112,6 +112,14 @@ test('a daemon that stops and starts again on another port is found again', asyn
   expect(states.at(0)).toMatch(/^ready/);
 });
 
+test('one that starts again at the same address is noticed too', async () => {
+  const { until } = follow();
+  const { startedAt } = await until(({ state, isLive }) => state === 'ready' && isLive);
+  await served.restart({ port: Number(new URL(served.url).port) });
+  const seen = await until((now) => now.state === 'ready' && now.isLive && now.startedAt !== startedAt);
+  expect(seen.startedAt).toBe(served.daemon.info.startedAt);
+});
+
 test('without a WebSocket it polls, and says so', async () => {
   const { WebSocket } = globalThis;
   Object.assign(globalThis, { WebSocket: undefined });

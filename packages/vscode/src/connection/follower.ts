@@ -43,6 +43,7 @@ export class Follower {
       signal: this.#closing.signal,
       seen: () => this.#seen,
       take: (change, part) => this.#take(change, part),
+      onUnreadable: () => this.#unreadable(),
       onProblem: options.onProblem,
     });
   }
@@ -89,6 +90,7 @@ export class Follower {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
+      const triedAt = performance.now();
       const next = await this.#tryOnce();
       if (signal.aborted) return;
       // A daemon without this project can be asked to work on it.
@@ -97,7 +99,8 @@ export class Follower {
         this.#daemon = null;
       }
       if (next) this.#become(next);
-      await this.#pause(next ? LOOK_MS : 0);
+      // A connection that does not last must not be tried without a pause.
+      await this.#pause(next || performance.now() - triedAt < LOOK_MS ? LOOK_MS : 0);
     }
   }
 
@@ -106,18 +109,20 @@ export class Follower {
     try {
       const daemon = await findDaemon(this.#options.dataFolder);
       if (!daemon) return 'no_daemon';
+      const { version, startedAt } = daemon;
+      this.#seen = { ...this.#seen, version, startedAt, isUnreadable: false };
       const api = whileTrusted(createClient(daemon), this.#options.isTrusted);
       const [project] = await api.projects({ root: this.#options.root }, this.#closing.signal);
       this.#daemon = daemon;
       this.#api = api;
       if (!project) return 'no_project';
-      const { version, startedAt } = daemon;
-      this.#seen = { ...this.#seen, project, version, startedAt };
+      this.#seen = { ...this.#seen, project };
       await this.#follow(daemon, api, project.id);
       // So that the next connection reads everything again.
       this.#seen = { ...this.#seen, isLive: false };
       return null;
     } catch (error) {
+      if (error instanceof AppError && error.code === 'version_mismatch') return 'other_version';
       if (!(error instanceof AppError)) this.#options.onProblem(`Looking for Tidemill failed: ${error}`);
       return 'no_daemon';
     }
@@ -131,8 +136,12 @@ export class Follower {
         stream.close();
         resolve();
       };
+      let wasLive = false;
       const onState = (state: StreamState) => {
-        if (state === 'offline' || state === 'signed_out') queueMicrotask(end);
+        // A lost socket too: another daemon may answer by now, at the same address or at another one.
+        const isLost = state === 'offline' || state === 'signed_out' || (state === 'connecting' && wasLive);
+        wasLive ||= state === 'live';
+        if (isLost) queueMicrotask(end);
         else if (state === 'live' || state === 'polling') this.#connected(state === 'live');
       };
       const stream = openStream({
@@ -168,7 +177,14 @@ export class Follower {
       const parts = (['inbox', 'conflicts', 'metrics'] as const).filter((part) => stale.has(part));
       if (parts.length > 0) this.refresh(parts);
       if (stale.has('projects')) void this.#readings.project(api, project.id);
-    } else if (message.type === 'refused') this.#options.onProblem(`Tidemill refused a request: ${message.message}`);
+    } else if (message.type === 'refused') {
+      this.#options.onProblem(`Tidemill refused a request: ${message.message}`);
+      if (message.code === 'version_mismatch') this.#unreadable();
+    }
+  }
+
+  #unreadable(): void {
+    if (!this.#seen.isUnreadable) this.#take({ isUnreadable: true }, 'state');
   }
 
   #take(change: Partial<Seen>, part: SeenPart): void {

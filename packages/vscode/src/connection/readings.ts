@@ -27,6 +27,8 @@ interface ReadingsOptions {
   seen(): Seen;
   take(change: Partial<Seen>, part: SeenPart): void;
   onProblem(text: string): void;
+  /** The daemon's answer has a form that is not known here. */
+  onUnreadable(): void;
 }
 
 /** Reads the parts of the project that views show, one round at a time. */
@@ -156,6 +158,7 @@ export class Readings {
       if (this.#options.signal.aborted) return;
       // A lost daemon is noticed by the stream, which says so.
       if (error instanceof AppError && error.code === 'daemon_unreachable') return;
+      if (error instanceof AppError && error.code === 'version_mismatch') this.#options.onUnreadable();
       if (part === 'metrics') this.#options.take({ isMetricsOld: true }, part);
       this.#options.onProblem(`Reading the ${part} failed: ${error instanceof Error ? error.message : error}`);
     }

@@ -1,10 +1,11 @@
 import type { ConflictSummary, InboxItem, MetricsView, Project, ProjectStatus, TaskSummary } from '@tidemill/contract';
 
 /**
- *   looking ─▶ no_daemon | no_project | ready
+ *   looking ─▶ no_daemon | no_project | other_version | ready
  *   no_repository: the workspace has none, so nothing is looked for.
+ *   other_version: a daemon runs whose answers this extension cannot read.
  */
-export type LinkState = 'looking' | 'no_repository' | 'no_daemon' | 'no_project' | 'ready';
+export type LinkState = 'looking' | 'no_repository' | 'no_daemon' | 'no_project' | 'other_version' | 'ready';
 
 /** A line of the activity, in words. */
 export interface ActivityLine {
@@ -23,6 +24,8 @@ export interface Seen {
   state: LinkState;
   /** False while the stream is down and changes are asked for every few seconds. */
   isLive: boolean;
+  /** Something that the daemon said could not be read: it has another version. What is shown may be old or missing. */
+  isUnreadable: boolean;
   version: string;
   /** When the daemon started: another one has another time. */
   startedAt: number;
@@ -44,6 +47,7 @@ export interface Seen {
 export const SEEN_NOTHING: Seen = {
   state: 'looking',
   isLive: false,
+  isUnreadable: false,
   version: '',
   startedAt: 0,
   project: null,

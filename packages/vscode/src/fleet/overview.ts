@@ -1,6 +1,6 @@
 import type { AccountView, ProjectStatus, WorkerView } from '@tidemill/contract';
 import type { LinkState, Seen } from '../connection/seen.ts';
-import { limit, money, plural } from '../words.ts';
+import { limit, money, otherVersionText, plural } from '../words.ts';
 import { type Card, cardOf, figuresOf } from './card.ts';
 
 export interface Spend {
@@ -88,9 +88,11 @@ function spendOf({ daily, monthly, limits }: AccountView): Spend[] {
   return [of('Today', daily, limits.dailyUsd), of('This month', monthly, limits.monthlyUsd)];
 }
 
-function bannersOf({ state, isLive, status }: Seen, isTrusted: boolean): Banner[] {
+function bannersOf({ state, isLive, isUnreadable, version, status }: Seen, isTrusted: boolean): Banner[] {
+  if (state === 'other_version') return [otherVersion(version)];
   if (state !== 'ready') return [notReady(state, isTrusted)];
   return [
+    ...(isUnreadable ? [otherVersion(version)] : []),
     ...(isLive ? [] : [POLLING]),
     ...(isTrusted ? [] : [UNTRUSTED]),
     ...(status && !status.running ? [notRunning(isTrusted)] : []),
@@ -111,13 +113,18 @@ const UNTRUSTED: Banner = {
   text: 'You have not trusted this workspace. You can watch; nothing can be started or changed here.',
   action: { label: 'Manage trust', command: 'workbench.trust.manage' },
 };
+const otherVersion = (version: string): Banner => ({
+  severity: 'error',
+  text: otherVersionText(version),
+  action: null,
+});
 const stopped = (text: string): Banner => ({ severity: 'error', text, action: null });
 
 function notRunning(isTrusted: boolean): Banner {
   return { severity: 'info', text: 'Tidemill is not working on this repository.', action: isTrusted ? START : null };
 }
 
-function notReady(state: Exclude<LinkState, 'ready'>, isTrusted: boolean): Banner {
+function notReady(state: Exclude<LinkState, 'ready' | 'other_version'>, isTrusted: boolean): Banner {
   if (state === 'looking') return { severity: 'info', text: 'Looking for Tidemill…', action: null };
   if (state === 'no_repository')
     return {

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { act } from '../act.ts';
+import { DaemonDocuments } from '../daemon-documents.ts';
 import type { Link } from '../link.ts';
 import { taskText } from './task-text.ts';
 
@@ -8,38 +8,21 @@ const uriOf = (number: number) => vscode.Uri.from({ scheme: SCHEME, path: `/#${n
 const numberOf = (uri: vscode.Uri) => Number(/\d+/.exec(uri.path)?.[0] ?? 0);
 
 /** A task as a read-only document, which follows the task. Shown as text: nothing in it is loaded or run. */
-export class TaskDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
-  readonly #link: Link;
-  readonly #changes = new vscode.EventEmitter<vscode.Uri>();
-  readonly #subscriptions: vscode.Disposable;
-  readonly onDidChange = this.#changes.event;
-
+export class TaskDocuments extends DaemonDocuments {
   constructor(link: Link) {
-    this.#link = link;
-    this.#subscriptions = vscode.Disposable.from(
-      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
-      link.onChange((part) => {
-        if (part === 'tasks') this.#follow();
-      }),
-    );
+    super(link, SCHEME);
   }
 
   async show(number: number): Promise<void> {
     await vscode.window.showTextDocument(uriOf(number), { preview: true });
   }
 
-  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    const detail = await act(this.#link, ({ api, project }) => api.task({ project, task: numberOf(uri) }));
-    return detail ? taskText(detail) : 'This task could not be read.';
+  protected async read(uri: vscode.Uri): Promise<string> {
+    const { api, project } = await this.link.ready();
+    return taskText(await api.task({ project: project.id, task: numberOf(uri) }));
   }
 
-  dispose(): void {
-    this.#subscriptions.dispose();
-    this.#changes.dispose();
-  }
-
-  #follow(): void {
-    for (const { uri, isClosed } of vscode.workspace.textDocuments)
-      if (uri.scheme === SCHEME && !isClosed) this.#changes.fire(uri);
+  protected follow(): void {
+    this.readAgain(() => true);
   }
 }
