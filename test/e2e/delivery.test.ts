@@ -165,7 +165,7 @@ describe('a delivery by hand', () => {
     };
     expect(await refused('stagin')).toContain('did you mean staging?');
     expect(await refused('staging', '--commit', 'no-such-tag')).toContain('is not a commit on main');
-    expect(await refused('production', '--commit', 'main~1')).toContain('no passing evidence for integrity, test');
+    expect(await refused('production', '--commit', 'main~1')).toContain('production comes after staging');
     expect(await refused('rollback', 'staging', '--yes')).toContain('no earlier healthy commit in staging');
     expect(await refused('rollback', 'staging')).toContain('Add --yes to confirm');
     expect(await refused('approve', 'D1')).toContain('does not wait for approval');

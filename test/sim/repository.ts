@@ -199,8 +199,8 @@ export class SimRepository implements Workspace {
     const { work } = await this.#branch(ref);
     return JSON.stringify(files.map((file) => [file, work.get(file) ?? null]));
   }
-  async changedFiles(ref: WorktreeRef, { trees }: Parameters<Workspace['changedFiles']>[1]) {
-    const branch = await this.#branch(ref);
+  async changedFiles(ref: WorktreeRef | null, { trees }: Parameters<Workspace['changedFiles']>[1]) {
+    const branch = await this.#branch(ref!);
     const before = this.#files(trees?.base ?? branch.base);
     const own = this.#files(branch.tip);
     const after = trees ? merge(this.#files(branch.base), before, own).files : own;

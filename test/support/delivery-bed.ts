@@ -1,4 +1,5 @@
 import { type Delivery, type EnvironmentRules, environmentId, personActor } from '@tidemill/contract';
+import type { Reply } from '@tidemill/core';
 import type { EngineDeps } from '../../packages/daemon/src/engine/deps.ts';
 import type { Agent } from '../../packages/daemon/src/ports.ts';
 import { EngineBed, quickAgent } from './engine-bed.ts';
@@ -30,6 +31,7 @@ export class DeliveryBed {
   readonly bed: EngineBed;
   readonly deliverer: ScriptedDeliverer;
   #number = 0;
+  #requests = 0;
 
   private constructor(bed: EngineBed, deliverer: ScriptedDeliverer) {
     this.bed = bed;
@@ -59,6 +61,18 @@ export class DeliveryBed {
     const task = await this.bed.store.task(`task_${this.#number}`);
     if (task?.stage !== 'done') throw new Error(`#${this.#number} did not land: ${task?.stage}`);
     return task.landedCommit!;
+  }
+
+  /** Ada asks for a commit in staging. */
+  async request(commit: string, override: string | null = null): Promise<Reply> {
+    const { projectId, store, repository } = this.bed;
+    this.#requests += 1;
+    const deliveryId = `delivery_of_ada_${this.#requests}`;
+    const about = { projectId, deliveryId, environment: 'staging', commit, tree: await repository.treeOf(commit) };
+    return store.execute({
+      ...{ type: 'delivery.request', ...about, tasks: [], taskCount: 0, cause: 'manual', specId: null },
+      ...{ override, isApproved: true, replaces: [], by: personActor('ada') },
+    });
   }
 
   async deliveries(): Promise<Delivery[]> {

@@ -1,6 +1,7 @@
 import { ENGINE, type EnvironmentRules, personActor } from '@tidemill/contract';
 import type { CommandOf, CommandType } from '@tidemill/core';
 import { at, type Draw, projectId, recordOf } from './draw.ts';
+import { receipt } from './mill.ts';
 
 type DeliveryCommand = Extract<CommandType, `delivery.${string}`>;
 
@@ -46,9 +47,14 @@ export const deliveryGenerators: { [T in DeliveryCommand]: (draw: Draw) => Omit<
     owner: at(OWNERS, draw.b),
     from: recordOf(draw.mill, 'delivery', draw.a)?.owner ?? null,
   }),
+  'delivery.prove': (draw) => {
+    const tree = recordOf(draw.mill, 'delivery', draw.a)?.tree ?? 'T0';
+    const status = at(['pass', 'pass', 'fail'] as const, draw.b);
+    return { ...ofDelivery(draw), tree, receipts: draw.mill.rules().gates.map((gate) => receipt(gate, tree, status)) };
+  },
   'delivery.step_begin': (draw) => ({
     ...ofDelivery(draw),
-    kind: at(['run', 'health', 'rollback'] as const, draw.b),
+    kind: at(['prove', 'run', 'health', 'rollback'] as const, draw.b),
     name: 'make deploy',
   }),
   'delivery.step_end': (draw) => ({

@@ -66,7 +66,15 @@ const DeliveryProof = z.object({
   counts: GateCounts.nullable().default(null),
 });
 
-export const DeliveryStepKind = z.enum(['prepare', 'run', 'workflow', 'health', 'rollback', 'rollback_health']);
+export const DeliveryStepKind = z.enum([
+  'prove',
+  'prepare',
+  'run',
+  'workflow',
+  'health',
+  'rollback',
+  'rollback_health',
+]);
 export type DeliveryStepKind = z.infer<typeof DeliveryStepKind>;
 
 export const DeliveryStep = z.object({
@@ -107,6 +115,8 @@ export const Delivery = z.object({
   taskCount: z.number().int(),
   /** The receipts that prove its tree. */
   evidence: z.array(DeliveryProof),
+  /** Gates without a receipt for its tree. They run first, and nothing else does before they have passed. */
+  unproven: z.array(z.string()).default([]),
   override: DeliveryOverride.nullable(),
   cause: z.enum([...DeliveryTrigger.options, 'rollback']),
   /** The specification that it follows, if that is its cause. */

@@ -93,6 +93,7 @@ export function gateWord({ status, severity }: Pick<Receipt, 'status' | 'severit
 export const Evidence = Receipt.extend({
   id: z.string(),
   projectId: z.string(),
+  /** The task, or the delivery whose commit was proven. */
   taskId: z.string(),
   position: z.number().int(),
   at: z.number(),

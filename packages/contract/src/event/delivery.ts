@@ -67,6 +67,18 @@ export const deliveryEvents = [
     { stale, shown: 'log', says: (body) => mill(`${named(body)}: the step ${spaced(body.result)}, ${body.note}`) },
   ),
   event(
+    'delivery.proven',
+    { ...ofDelivery, evidence: Delivery.shape.evidence, unproven: z.array(z.string()) },
+    {
+      stale,
+      shown: 'terminal',
+      says: ({ unproven, ...body }) =>
+        mill(
+          `${named(body)}: ${unproven.length === 0 ? 'its commit passes the gates' : `its commit does not pass ${unproven.join(', ')}`}`,
+        ),
+    },
+  ),
+  event(
     'delivery.stopping',
     { ...ofDelivery, by: Actor },
     { stale, shown: 'terminal', says: (body) => said(body.by, `stopped ${named(body)}`) },

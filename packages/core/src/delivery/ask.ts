@@ -43,11 +43,13 @@ const named = ({ number, environment }: Delivery) => `${deliveryRef(number)} to 
 
 /** Ready to approve for deployment? */
 export function askApproval(slice: Slice, project: Project, delivery: Delivery, env: DecideEnv): EventBody[] {
-  const { tasks, taskCount, commit, evidence, override, environment } = delivery;
+  const { tasks, taskCount, commit, evidence, unproven, override, environment } = delivery;
   const gates = evidence.map(({ gate, counts }) => (counts ? `${gate} (${counts.passed} tests)` : gate)).join(', ');
   const lines = [
     `Commit ${commit}`,
-    gates ? `Passed: ${gates}` : 'No gate has passed on it.',
+    ...(gates ? [`Passed: ${gates}`] : []),
+    ...(unproven.length > 0 ? [`Not proven yet: ${unproven.join(', ')}. These gates run before it begins.`] : []),
+    ...(gates || unproven.length > 0 ? [] : ['No gate has passed on it.']),
     ...(override ? [`Overridden by ${override.by.name}: ${override.why}`] : []),
     `It brings ${taskCount} task${taskCount === 1 ? '' : 's'}:`,
     ...tasks.slice(0, MOST_NAMED).map(({ number, title }) => `- #${number} ${title}`),

@@ -1,9 +1,10 @@
-import type { Actor, DeliveredTask, Delivery, DeliveryStep } from '@tidemill/contract';
+import type { Actor, DeliveredTask, Delivery, DeliveryStep, Receipt } from '@tidemill/contract';
 import { environmentId } from '@tidemill/contract';
 import { type Lookup, look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { askingSubject } from '../question/ask.ts';
 import { beginDelivery, endDelivery, moveDelivery, takeDelivery } from './progress.ts';
+import { proveDelivery } from './proof.ts';
 import { requestDelivery } from './request.ts';
 import { LOOKED_THROUGH } from './rules.ts';
 import { beginStep, endStep } from './step.ts';
@@ -35,6 +36,8 @@ export interface DeliveryCommands {
   'delivery.begin': OfDelivery & { owner: string };
   /** Its owner died, or a person decided what follows. */
   'delivery.take': OfDelivery & { owner: string; from: string | null };
+  /** The gates ran on its commit, because others than Tidemill made it. */
+  'delivery.prove': OfDelivery & { owner: string; tree: string; receipts: Receipt[] };
   'delivery.step_begin': OfDelivery & { owner: string } & Pick<DeliveryStep, 'kind' | 'name'>;
   'delivery.step_end': OfDelivery & { owner: string; result: Exclude<DeliveryStep['result'], 'running'>; note: string };
   'delivery.move': OfDelivery & {
@@ -77,6 +80,14 @@ export const deliveryCommands: CommandParts<keyof DeliveryCommands> = {
     decide: beginDelivery,
   },
   'delivery.take': { scope: own, decide: takeDelivery },
+  'delivery.prove': {
+    scope: (command) => [
+      look('lockedProject', command.projectId),
+      ...own(command),
+      look('evidenceFor', command.projectId, command.tree),
+    ],
+    decide: proveDelivery,
+  },
   'delivery.step_begin': { scope: own, decide: beginStep },
   'delivery.step_end': { scope: own, decide: endStep },
   'delivery.move': { scope: (command) => [...own(command), ...asking(command)], decide: moveDelivery },

@@ -8,7 +8,7 @@ import {
   personActor,
 } from '@tidemill/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Mill } from '../../../../test/support/mill.ts';
+import { Mill, receipt } from '../../../../test/support/mill.ts';
 import type { CommandOf } from '../command.ts';
 import { releaseText } from './release.ts';
 import { strictest } from './rules.ts';
@@ -67,16 +67,46 @@ function deliver(tree: string, more: Partial<Request> = {}): void {
 }
 
 describe('a request', () => {
-  test('without passing evidence is refused, unless a person overrides it by name', () => {
-    expect(refusal(requestOf('T9'))).toBe(
-      'evidence_missing: commit of  has no passing evidence for integrity, test under the present settings',
-    );
+  test('without evidence waits for the gates: nothing else begins before they have passed on exactly its tree', () => {
+    const about = { ...request('T9', { by: ENGINE }), owner };
+    expect(row(about.deliveryId)).toMatchObject({ status: 'requested', evidence: [], unproven: ['integrity', 'test'] });
+    mill.must({ type: 'delivery.begin', ...about });
+    for (const kind of ['prepare', 'run', 'workflow'] as const)
+      expect(refusal({ type: 'delivery.step_begin', ...about, kind, name: 'deploy' })).toBe(
+        'evidence_missing: D1 is not proven: integrity, test',
+      );
+    mill.must({ type: 'delivery.step_begin', ...about, kind: 'prove', name: 'gates' });
+    const prove = (tree: string, gates: string[]) =>
+      ({
+        type: 'delivery.prove',
+        ...about,
+        tree: 'T9',
+        receipts: gates.map((gate) => receipt(gate, tree, 'pass')),
+      }) as const;
+    expect(refusal(prove('T1', ['integrity', 'test']))).toContain('the gates ran on another tree');
+    expect(refusal({ ...prove('T9', ['test']), owner: 'daemon-2' })).toContain('stale_lease');
+    mill.must(prove('T9', ['test']));
+    expect(row(about.deliveryId)).toMatchObject({ evidence: [{ gate: 'test' }], unproven: ['integrity'] });
+    mill.must(prove('T9', ['integrity']));
+    expect(row(about.deliveryId)).toMatchObject({ unproven: [] });
+    mill.must({ type: 'delivery.step_end', ...about, result: 'passed', note: '' });
+    mill.must({ type: 'delivery.step_begin', ...about, kind: 'run', name: 'deploy' });
+  });
+
+  test('of a commit that fails a gate is refused, unless a person overrides it by name', () => {
+    const about = { ...request('T9'), owner };
+    mill.must({ type: 'delivery.begin', ...about });
+    const receipts = [receipt('integrity', 'T9', 'pass'), receipt('test', 'T9', 'fail')];
+    mill.must({ type: 'delivery.prove', ...about, tree: 'T9', receipts });
+    mill.must({ type: 'delivery.end', ...about, status: 'failed', why: 'it does not pass test' });
+    expect(refusal(requestOf('T9'))).toBe('evidence_missing: commit of  fails test under the present settings');
     for (const by of [ENGINE, agent])
       expect(refusal(requestOf('T9', { by, override: 'please' }))).toContain('forbidden: only a person');
     const { deliveryId } = request('T9', { override: 'the gates are down' });
     expect(row(deliveryId)).toMatchObject({
-      evidence: [],
-      override: { gates: ['integrity', 'test'], after: null, by: ada, why: 'the gates are down' },
+      evidence: [{ gate: 'integrity' }],
+      unproven: [],
+      override: { gates: ['test'], after: null, by: ada, why: 'the gates are down' },
     });
   });
 

@@ -29,6 +29,8 @@ export const deliveryEvents = {
       const last = steps.at(-1);
       return last ? { steps: [...steps.slice(0, -1), { ...last, result, note, endedAt: at }] } : {};
     }),
+  'delivery.proven': (slice, { deliveryId, evidence, unproven }) =>
+    change(slice, deliveryId, () => ({ evidence, unproven })),
   'delivery.stopping': (slice, { deliveryId, by }, { at }) => change(slice, deliveryId, () => ({ stop: { by, at } })),
   'delivery.ended': (slice, { deliveryId, status, why, now }, { at }) => {
     change(slice, deliveryId, () => ({ status, why, owner: null, endedAt: at }));

@@ -9,17 +9,20 @@ import {
   type Project,
 } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { passingEvidence } from '../gate/evidence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { withdrawnQuestions } from '../subject/questions.ts';
 import { askApproval } from './ask.ts';
 import { about, alertAbout, environmentAfter } from './find.ts';
+import { proofFrom, type TreeProof } from './proof.ts';
 import { environmentOf, LOOKED_THROUGH, lacksAfter, unknownEnvironment } from './rules.ts';
 
 type Request = CommandOf<'delivery.request'>;
 
-/** A landed commit shall get to an environment. Refused without passing evidence, unless a person overrides that by name. */
+/**
+ * A landed commit shall get to an environment. Gates without a receipt for its tree run before it begins. Refused when one of
+ * them is known to fail, unless a person overrides that by name.
+ */
 export function requestDelivery(slice: Slice, command: Request, env: DecideEnv): Decision {
   const project = slice.projects.get(command.projectId);
   if (!project) return refuse('not_found', `there is no project ${command.projectId}`);
@@ -36,11 +39,19 @@ export function requestDelivery(slice: Slice, command: Request, env: DecideEnv):
   if ('ok' in replaced) return replaced;
   const proof = proofOf(slice, project, command);
   const missingAfter = command.cause === 'rollback' ? null : lacksAfter(slice, project, rules, command.commit);
-  const lack = lackOf(project, command, proof.missing, missingAfter);
+  const lack = lackOf(command, proof.failed, missingAfter);
   if (lack && override === null) return lack;
-  const accepted: DeliveryOverride | null =
-    lack && override !== null ? { gates: proof.missing, after: missingAfter, by, why: override } : null;
-  const delivery = deliveryFrom(project, rules, command, { env, evidence: proof.evidence, override: accepted });
+  const isOverridden = override !== null && (lack !== null || proof.missing.length > 0);
+  const accepted: DeliveryOverride | null = isOverridden
+    ? { gates: proof.missing, after: missingAfter, by, why: override }
+    : null;
+  const unproven = isOverridden ? [] : proof.missing;
+  const delivery = deliveryFrom(project, rules, command, {
+    env,
+    evidence: proof.evidence,
+    unproven,
+    override: accepted,
+  });
   const isAsked = delivery.status === 'waiting';
   return accept(
     ...replaced.flatMap((old) => superseded(slice, old, delivery)),
@@ -80,36 +91,26 @@ function superseded(slice: Slice, old: Delivery, next: Delivery): EventBody[] {
   return [{ type: 'delivery.ended', ...about(old), status, why, now }, ...withdrawnQuestions(slice, old.id, why)];
 }
 
-interface Proof {
-  evidence: Delivery['evidence'];
-  missing: string[];
-}
-
 /** The receipts of the tree. A commit that was healthy there before needs no new ones. */
-function proofOf(slice: Slice, project: Project, { tree, commit, cause, environment }: Request): Proof {
+function proofOf(slice: Slice, project: Project, { tree, commit, cause, environment }: Request): TreeProof {
   if (cause === 'rollback') {
     const before = slice
       .list('newestRecordsOf', `environment/${project.id}/${environment}`, 'delivery', LOOKED_THROUGH)
       .find((each) => each.noun === 'delivery' && each.commit === commit && each.status === 'healthy');
-    if (before?.noun === 'delivery') return { evidence: before.evidence, missing: [] };
+    if (before?.noun === 'delivery') return { evidence: before.evidence, missing: [], failed: [] };
   }
-  const links = passingEvidence(slice, project, tree, project.rules.gates);
-  const passed = new Set(links.map(({ gate }) => gate));
-  return {
-    evidence: links.map(({ gate, hash, counts }) => ({ gate, hash, counts })),
-    missing: project.rules.gates.filter((gate) => !passed.has(gate)),
-  };
+  return proofFrom(project, slice.list('evidenceFor', project.id, tree));
 }
 
 const OVERRIDE = 'or override it with a reason: `tidemill deliver … --override "why"`';
 
-function lackOf(project: Project, { commit, environment }: Request, missing: string[], after: string | null) {
+function lackOf({ commit, environment }: Request, failed: string[], after: string | null) {
   const name = commit.slice(0, 10);
-  if (missing.length > 0)
+  if (failed.length > 0)
     return refuse(
       'evidence_missing',
-      `${name} has no passing evidence for ${missing.join(', ')} under the present settings`,
-      `deliver a commit that landed through the gates of ${project.name}, ${OVERRIDE}`,
+      `${name} fails ${failed.join(', ')} under the present settings`,
+      `deliver a commit that passes, ${OVERRIDE}`,
     );
   if (after !== null)
     return refuse(
@@ -124,7 +125,7 @@ function deliveryFrom(
   project: Project,
   { approve }: EnvironmentRules,
   command: Request,
-  { env, evidence, override }: { env: DecideEnv; evidence: Delivery['evidence']; override: DeliveryOverride | null },
+  { env, ...proof }: { env: DecideEnv } & Pick<Delivery, 'evidence' | 'unproven' | 'override'>,
 ): Delivery {
   const { deliveryId: id, environment, commit, tree, tasks, taskCount, cause, specId, by, isApproved } = command;
   const isPerson = by.kind === 'person' || by.kind === 'token';
@@ -139,8 +140,7 @@ function deliveryFrom(
     tree,
     tasks,
     taskCount,
-    evidence,
-    override,
+    ...proof,
     cause,
     specId,
     approve,

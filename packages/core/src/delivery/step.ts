@@ -9,6 +9,8 @@ export function beginStep(slice: Slice, command: CommandOf<'delivery.step_begin'
   if (!found.ok) return found;
   const { delivery } = found;
   const { kind, name } = command;
+  if (delivery.status === 'running' && delivery.unproven.length > 0 && kind !== 'prove')
+    return refuse('evidence_missing', `${deliveryRef(delivery.number)} is not proven: ${delivery.unproven.join(', ')}`);
   const last = delivery.steps.at(-1);
   // Its owner begins one after another: the same one again is a repetition whose first answer was lost.
   if (last?.result === 'running' && last.kind === kind && last.name === name) return accept();

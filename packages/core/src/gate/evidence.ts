@@ -84,10 +84,12 @@ export function hasPassed(slice: Slice, project: Judge, tree: string, gates: str
 export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
-  return accept(...chain(checked.project, command.subjectId, command.receipts, env));
+  const links = chain(checked.project, command.subjectId, command.receipts, env);
+  return accept(...links.map((evidence): EventBody => ({ type: 'evidence.recorded', evidence })));
 }
 
-function chain(project: Project, taskId: string, receipts: Receipt[], env: DecideEnv): EventBody[] {
+/** The receipts as the next links. `taskId`: what they were made for, a task or a delivery. */
+export function chain(project: Project, taskId: string, receipts: Receipt[], env: DecideEnv): Evidence[] {
   let prev = project.evidence.head;
   let position = project.evidence.count;
   return receipts.map((receipt) => {
@@ -95,6 +97,6 @@ function chain(project: Project, taskId: string, receipts: Receipt[], env: Decid
     const link = { ...receipt, id: env.newId('evidence'), projectId: project.id, taskId, position, at: env.now, prev };
     const hash = evidenceHash(link, env.hash);
     prev = hash;
-    return { type: 'evidence.recorded', evidence: { ...link, hash } };
+    return { ...link, hash };
   });
 }

@@ -54,6 +54,7 @@ export function deliveryLines(view: DeliveryView, { paint }: Terminal): string[]
     ...view.tasks.map(({ number, title }) => `    #${number} ${oneLine(title)}`),
     '  evidence',
     ...view.evidence.map(({ gate, hash }) => `    ${gate} ${hash.slice(0, 16)}`),
+    ...view.unproven.map((gate) => `    ${gate} not passed`),
     '  steps',
     ...view.steps.map(
       ({ kind, name, result, note }) => `    ${spaced(kind)}: ${oneLine(name)}: ${spaced(result)}, ${oneLine(note)}`,

@@ -9,6 +9,7 @@ import {
 import type { Command } from 'commander';
 import { type CliContext, integer, type Json, jsonOption, withProject } from './context.ts';
 import { deliveryLines, deliveryRow, environmentLines } from './deliver-view.ts';
+import { EXIT } from './failure.ts';
 import { confirm, personName } from './person.ts';
 import { table } from './terminal.ts';
 
@@ -30,7 +31,7 @@ export function addDeliver(program: Command, context: CliContext): void {
     .description('deliver what has landed to an environment; without one, show them all')
     .option('--commit <commit>', 'a landed commit; default: the newest, or what the earlier environment has')
     .option('--approve', 'approve it as well, if it needs approval')
-    .option('--override <why>', 'deliver without passing evidence, or before the earlier environment has it')
+    .option('--override <why>', 'deliver although gates do not pass, or before the earlier environment has it')
     .option('--no-wait', 'return at once')
     .option(...jsonOption)
     .addHelpText(
@@ -167,7 +168,7 @@ async function environmentNamed(api: Api, project: string, name: string): Promis
 
 /** Waits for the end. One that is not healthy is an error of the command. */
 async function follow(
-  { terminal }: CliContext,
+  { terminal, setExitCode }: CliContext,
   api: Api,
   project: string,
   first: DeliveryView,
@@ -188,7 +189,7 @@ async function follow(
   if (json) terminal.json(view);
   else if (view.questionRef !== null)
     terminal.line(`It waits for you: tidemill answer ${view.questionRef}, or tidemill deliver approve ${view.ref}`);
-  else if (view.why) terminal.line(view.why);
+  else if (view.why) terminal.line(plainLine(view.why));
   const isBad = ['failed', 'rolled_back', 'rollback_failed'].includes(view.status);
-  if (isBad || (waits && isBusyDelivery(view))) process.exitCode = 1;
+  if (isBad || (waits && isBusyDelivery(view))) setExitCode(EXIT.failure);
 }

@@ -105,7 +105,7 @@ export class Engine {
     this.#spending = new Spending(deps, () => this.fleet.slots);
     this.#pulls = new PullWatch(deps);
     this.#jobs = new JobWatch(deps, () => this.wake());
-    this.#deliveries = new Deliveries(deps, async () => (await outages.look()) !== null);
+    this.#deliveries = new Deliveries(deps, prover.baseline, async () => (await outages.look()) !== null);
   }
 
   async start(): Promise<void> {

@@ -220,13 +220,14 @@ export interface Workspace {
   /**
    * The files that differ between two trees, with their content before and after, and the text of further files as they
    * were before. Without trees: the branch's commit against its base. No file of a worktree is read.
+   * With trees no task is needed.
    */
   changedFiles(
-    task: WorktreeRef,
+    task: WorktreeRef | null,
     asked: { trees?: { base: string; tree: string }; alsoBefore: string[] },
   ): Promise<{ changed: ChangedFile[]; before: Map<string, string> }>;
-  /** The files that a commit changed, against its first parent or against its base on the target. Empty if it is unknown. */
-  filesIn(commit: string, against: 'parent' | 'base'): Promise<string[]>;
+  /** The files that a commit changed, against its first parent, its base on the target or another commit. Empty if it is unknown. */
+  filesIn(commit: string, against: 'parent' | 'base' | { commit: string }): Promise<string[]>;
   /**
    * Merges a commit with the target and with other commits, each alone, in objects that are thrown away. A commit that
    * is gone is left out; null if it is the first one. Files that only the target changed are not reported for another

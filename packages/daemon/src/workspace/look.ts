@@ -3,6 +3,7 @@ import { join, matchesGlob } from 'node:path';
 import type { CutText } from '@tidemill/contract';
 import { nulList } from '../git/output.ts';
 import { type Git, GitError } from '../git/program.ts';
+import type { Workspace } from '../ports.ts';
 import { changesBetween } from './capture.ts';
 import { type ChangeLimits, readChange } from './file-changes.ts';
 import type { Place, Site } from './site.ts';
@@ -51,10 +52,19 @@ export const lookAtCommit = (site: Site, commit: string, limits: ChangeLimits): 
   readCommit(site, commit, (compared) => cutDiff(compared, limits));
 
 /** Implements `Workspace.filesIn`. */
-export async function filesIn(site: Site, commit: string, against: 'parent' | 'base'): Promise<string[]> {
+export async function filesIn(
+  site: Site,
+  commit: string,
+  against: Parameters<Workspace['filesIn']>[1],
+): Promise<string[]> {
   const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
   if (!known) return [];
-  const base = against === 'base' ? await site.mergeBase(known, await site.target()) : parent;
+  const base =
+    typeof against === 'object'
+      ? against.commit
+      : against === 'base'
+        ? await site.mergeBase(known, await site.target())
+        : parent;
   return (await changesBetween(site, base ?? (await emptyTree(site.git)), known)).map(({ path }) => path);
 }
 

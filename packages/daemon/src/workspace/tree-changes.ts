@@ -11,10 +11,10 @@ const GITLINK = '160000';
 /** Implements `Workspace.changedFiles`. Reads only git objects, no files of a worktree. */
 export async function changedFiles(
   site: Site,
-  place: Place,
+  place: Place | null,
   { trees, alsoBefore }: Parameters<Workspace['changedFiles']>[1],
 ): ReturnType<Workspace['changedFiles']> {
-  const { base, tree } = trees ?? (await ownTrees(site, place));
+  const { base, tree } = trees ?? (await ownTrees(site, place!));
   const [changes, others] = await Promise.all([
     changesBetween(site, base, tree),
     site.resolver.resolve(alsoBefore.map((path) => `${base}:${path}`)),

@@ -114,7 +114,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     },
     diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
     changeIn: (task, files) => hashChange(site, site.place(task), files),
-    changedFiles: (task, asked) => changedFiles(site, site.place(task), asked),
+    changedFiles: (task, asked) => changedFiles(site, task && site.place(task), asked),
     filesIn: (commit, against) => filesIn(site, commit, against),
     forecast: (commit, others) => spaceMatters(() => forecast(commit, others)),
     candidate: (task, onto) => dryRun(site, site.place(task), onto),

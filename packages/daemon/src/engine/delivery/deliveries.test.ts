@@ -90,13 +90,7 @@ describe('what lands is delivered', () => {
     deliverer.blocked = null;
     const second = await land();
     expect(await environment('production')).toMatchObject({ live: { commit: second } });
-    const about = { projectId: bed.projectId, environment: 'staging', commit: first, tasks: [], taskCount: 0 };
-    const by = personActor('ada');
-    const tree = await bed.repository.treeOf(first);
-    await bed.must({
-      ...{ type: 'delivery.request', ...about, deliveryId: 'delivery_back', tree, cause: 'manual', specId: null },
-      ...{ override: null, isApproved: true, replaces: [], by },
-    });
+    await mill.request(first);
     await bed.pass(5 * MINUTE);
     expect(await environment('staging')).toMatchObject({ live: { commit: first } });
     expect(await environment('production')).toMatchObject({ live: { commit: second } });

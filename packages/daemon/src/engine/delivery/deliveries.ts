@@ -9,6 +9,7 @@ import {
 } from '@tidemill/contract';
 import type { Deliverer, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { Baseline } from '../stages/baseline.ts';
 import { contentsOf, newestLanded } from './contents.ts';
 import { DeliveryRun } from './delivery-run.ts';
 import { pauses, ShuttingDown } from './delivery-steps.ts';
@@ -38,11 +39,13 @@ export class Deliveries implements Reactor {
   #isStarted = false;
   #isClosing = false;
 
+  readonly #baseline: Baseline;
   readonly #isOut: () => Promise<boolean>;
 
   /** `isOut`: nothing can begin now, because the disk is full or the repository is gone. */
-  constructor(deps: EngineDeps, isOut: () => Promise<boolean>) {
+  constructor(deps: EngineDeps, baseline: Baseline, isOut: () => Promise<boolean>) {
     this.#deps = deps;
+    this.#baseline = baseline;
     this.#isOut = isOut;
     this.projectId = deps.project.id;
   }
@@ -204,7 +207,8 @@ export class Deliveries implements Reactor {
   }
 
   #carryOut(deliverer: Deliverer, delivery: Delivery, work: (run: DeliveryRun) => Promise<void>): void {
-    const run = new DeliveryRun(this.#deps, deliverer, delivery, this.#down.signal);
+    const tools = { deps: this.#deps, deliverer, baseline: this.#baseline, down: this.#down.signal };
+    const run = new DeliveryRun(tools, delivery);
     const end = work(run)
       .catch(async (error: unknown) => {
         if (error instanceof ShuttingDown || this.#down.signal.aborted) return;

@@ -1,4 +1,4 @@
-import { AppError, personActor } from '@tidemill/contract';
+import { AppError } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import { afterEach, expect, test } from 'vitest';
 import { DeliveryBed, MINUTE, STAGING } from '../../../../../test/support/delivery-bed.ts';
@@ -149,12 +149,7 @@ test('a full disk before it begins: it waits, and begins when there is space', a
   Object.assign(bed.repository, { outage: async () => outage });
   await bed.pass(MINUTE);
   deliverer.ran.length = 0;
-  const about = { projectId: bed.projectId, deliveryId: 'delivery_again', environment: 'staging', commit };
-  const tree = await bed.repository.treeOf(commit);
-  await bed.must({
-    ...{ type: 'delivery.request', ...about, tree, tasks: [], taskCount: 0, cause: 'manual', specId: null },
-    ...{ override: null, isApproved: true, replaces: [], by: personActor('ada') },
-  });
+  await mill.request(commit);
   await bed.pass(5 * MINUTE);
   expect(await mill.statuses()).toEqual(['staging healthy', 'staging requested']);
   expect(deliverer.ran).toEqual([]);

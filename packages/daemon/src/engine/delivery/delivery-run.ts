@@ -2,12 +2,12 @@ import { type Delivery, deliveryRef, withoutSecrets } from '@tidemill/contract';
 import { environmentOf } from '@tidemill/core';
 import type { Deliverer } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { DeliverySteps, phaseOf, type Way } from './delivery-steps.ts';
+import { DeliverySteps, type DeliveryTools, phaseOf, type Way } from './delivery-steps.ts';
 
 /**
  * Carries out one delivery.
  *
- *   begin ──▶ checkout, prepare ──▶ commands ──▶ health check ──▶ healthy
+ *   begin ──▶ (gates) ──▶ checkout, prepare ──▶ commands ──▶ health check ──▶ healthy
  *                        └── failed, stopped ──┴──▶ rollback: checkout of the earlier commit, commands, check
  */
 export class DeliveryRun {
@@ -16,10 +16,11 @@ export class DeliveryRun {
   readonly #steps: DeliverySteps;
   readonly #about: { projectId: string; deliveryId: string; environment: string; owner: string };
 
-  constructor(deps: EngineDeps, deliverer: Deliverer, delivery: Delivery, down: AbortSignal) {
+  constructor(tools: DeliveryTools, delivery: Delivery) {
+    const { deps, deliverer } = tools;
     this.#deps = deps;
     this.#deliverer = deliverer;
-    this.#steps = new DeliverySteps(deps, deliverer, delivery, down);
+    this.#steps = new DeliverySteps(tools, delivery);
     const { id: deliveryId, projectId, environment } = delivery;
     this.#about = { projectId, deliveryId, environment, owner: deps.owner };
   }
@@ -70,7 +71,8 @@ export class DeliveryRun {
   async #deliver(delivery: Delivery): Promise<void> {
     const obstacle = this.#deliverer.obstacle(this.#about.environment);
     if (obstacle !== null) return this.#end('failed', obstacle);
-    const failed = await this.#steps.apply(delivery, wayOf(delivery));
+    const unproven = delivery.unproven.length > 0 ? await this.#steps.prove(delivery) : null;
+    const failed = unproven ?? (await this.#steps.apply(delivery, wayOf(delivery)));
     return failed === null ? this.#nextCheck() : this.#rollBack(await this.#steps.row(), failed);
   }
 

@@ -9,6 +9,9 @@ import {
 import type { CommandOf, CommandType } from '@tidemill/core';
 import type { CleanCheckout, Deliverer, DeliveryContext, StepEnd } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import type { Baseline } from '../stages/baseline.ts';
+import { EnvironmentError } from '../stages/environment.ts';
+import { proveCommit } from './prove-commit.ts';
 
 /** The process ends. What was begun stays as it is recorded, and the next process goes on from there. */
 export class ShuttingDown extends Error {}
@@ -20,6 +23,15 @@ type Written<T extends OwnCommand> = Omit<CommandOf<T>, 'type' | 'projectId' | '
 export interface Way {
   commit: string;
   kind: 'run' | 'rollback';
+}
+
+/** What every delivery is carried out with. */
+export interface DeliveryTools {
+  deps: EngineDeps;
+  deliverer: Deliverer;
+  baseline: Baseline;
+  /** The process ends. */
+  down: AbortSignal;
 }
 
 const LONGEST_NOTE = 500;
@@ -41,12 +53,14 @@ export class DeliverySteps {
   readonly #deliverer: Deliverer;
   readonly #of: { projectId: string; deliveryId: string; environment: string; owner: string };
   readonly #down: AbortSignal;
+  readonly #baseline: Baseline;
   /** Ends the commands: a person stopped it. A rollback gets a new one. */
   #stop = new AbortController();
 
-  constructor(deps: EngineDeps, deliverer: Deliverer, delivery: Delivery, down: AbortSignal) {
+  constructor({ deps, deliverer, baseline, down }: DeliveryTools, delivery: Delivery) {
     this.#deps = deps;
     this.#deliverer = deliverer;
+    this.#baseline = baseline;
     const { id: deliveryId, projectId, environment } = delivery;
     this.#of = { projectId, deliveryId, environment, owner: deps.owner };
     this.#down = down;
@@ -70,6 +84,27 @@ export class DeliverySteps {
     const command = { type, ...this.#of, ...more } as unknown as CommandOf<T>;
     const reply = await this.#patiently(() => this.#deps.store.execute(command));
     if (!reply.ok) throw new AppError(reply.refusal.code, `${type} was refused: ${reply.refusal.message}`);
+  }
+
+  /** Runs the gates on the commit and records the receipts. Returns why it is not proven, or null. */
+  async prove(delivery: Delivery): Promise<string | null> {
+    const signal = this.#signal();
+    const end = await this.#step('prove', `run the gates on ${delivery.commit.slice(0, 10)}`, async () => {
+      const proof = await proveCommit(this.#deps, this.#baseline, delivery, signal).catch((error: unknown) => {
+        if (signal.aborted) return null;
+        // The machine is the cause, not the commit.
+        if (error instanceof EnvironmentError) return { reports: [], failed: error.message };
+        throw error;
+      });
+      if (proof === null || signal.aborted) return { result: 'stopped', note: 'it was stopped' };
+      const { reports, failed } = proof;
+      const receipts = reports.map(({ receipt }) => receipt);
+      if (receipts.length > 0) await this.write('delivery.prove', { tree: delivery.tree, receipts });
+      return failed === null
+        ? { result: 'passed', note: 'all gates passed' }
+        : { result: 'failed', note: short(failed) };
+    });
+    return end.result === 'passed' ? null : this.reason(end);
   }
 
   /** Runs the commands on a clean checkout of the commit. Returns why it failed, or null. */

@@ -34,9 +34,16 @@ export class Tasks {
     if (known) return known;
     await this.turn();
     const task = await this.#store.task(taskId);
-    const found = { endedAt: task && endOf(task), landed: task ? await this.#landed(task) : new Set<string>() };
+    const found = task ? { endedAt: endOf(task), landed: await this.#landed(task) } : await this.#ofDelivery(taskId);
     this.#known.set(taskId, found);
     return found;
+  }
+
+  /** Evidence of a commit that others made: what was delivered with it counts like landed work. */
+  async #ofDelivery(id: string): Promise<{ endedAt: number | null; landed: ReadonlySet<string> }> {
+    const delivery = await this.#store.record('delivery', id);
+    if (!delivery) return { endedAt: null, landed: new Set() };
+    return { endedAt: delivery.endedAt, landed: new Set(delivery.evidence.map(({ hash }) => hash)) };
   }
 
   async #landed({ id: taskId, projectId, landedCommit }: Task): Promise<ReadonlySet<string>> {

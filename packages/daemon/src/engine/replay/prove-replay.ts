@@ -1,8 +1,9 @@
-import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
+import { type Feedback, isBlocking } from '@tidemill/contract';
 import type { CleanCheckout, GateReport } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
 import { EnvironmentError, prepareCheckout } from '../stages/environment.ts';
+import { latest, runTwice } from '../stages/two-tries.ts';
 import type { LeasedJob } from '../workers/leased-work.ts';
 
 export interface TriedWork {
@@ -92,7 +93,6 @@ const failed = (gates: { gate: string; text: string }[]): ReplayProof => ({
   feedback: gates.map(({ text }) => ({ kind: 'gate', text, files: [] })),
 });
 
-/** Gates that fail are run once more from a clean start: a flake decides nothing. */
 async function run(
   deps: EngineDeps,
   leased: LeasedJob,
@@ -115,14 +115,5 @@ async function run(
     reset,
     changes: () => checkout.changes(),
   };
-  const first = await deps.gates.run(request);
-  const again = first
-    .filter(({ receipt }) => receipt.status === 'fail' && isBlocking(receipt) && receipt.gate !== INTEGRITY_GATE)
-    .map(({ receipt }) => receipt.gate);
-  if (again.length === 0 || signal.aborted || first.some(({ fixed }) => fixed.length > 0)) return first;
-  await reset();
-  const hasPassed = (gate: string) => first.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
-  const only = deps.gates.names.filter((gate) => gate !== INTEGRITY_GATE && !hasPassed(gate));
-  const second = await deps.gates.run({ ...request, only, again });
-  return [...new Map([...first, ...second].map((report) => [report.receipt.gate, report])).values()];
+  return latest(await runTwice(deps.gates, request));
 }

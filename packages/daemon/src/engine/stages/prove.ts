@@ -5,6 +5,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentError, PREPARE, prepareCheckout } from './environment.ts';
+import { latest, runTwice } from './two-tries.ts';
 
 /** The work to prove. */
 export interface BuiltWork {
@@ -137,15 +138,7 @@ export class Prover {
       if (only.length > 0 && newest.get(INTEGRITY_GATE)?.status === 'pass')
         return gates.run({ ...request, only, again: only.filter((gate) => newest.get(gate)?.status === 'fail') });
     }
-    const reports = await gates.run(request);
-    const again = tries === 'twice' ? failedGates(reports).filter((gate) => gate !== INTEGRITY_GATE) : [];
-    if (again.length === 0 || signal.aborted || reports.some(({ fixed }) => fixed.length > 0)) return reports;
-    await reset();
-    // Includes gates that were not run because they need a failed one.
-    const hasPassed = (gate: string) =>
-      reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
-    const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && !hasPassed(gate));
-    return [...reports, ...(await gates.run({ ...request, only, again }))];
+    return tries === 'twice' ? runTwice(gates, request) : gates.run(request);
   }
 
   /** What gates compare the work with: the target that it is based on. */
@@ -203,14 +196,6 @@ const failure = (work: BuiltWork, gate: string, text: string): Proof => ({
   work,
   feedback: [{ kind: 'gate', text, files: [] }],
 });
-
-const failedGates = (reports: GateReport[]): string[] =>
-  reports.filter(({ receipt }) => receipt.status === 'fail' && isBlocking(receipt)).map(({ receipt }) => receipt.gate);
-
-/** The newest report of each gate. */
-const latest = (reports: GateReport[]): GateReport[] => [
-  ...new Map(reports.map((report) => [report.receipt.gate, report])).values(),
-];
 
 /** Returns whether exactly this tree passed every gate under the current settings. */
 export async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {

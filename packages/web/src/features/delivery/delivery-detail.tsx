@@ -45,7 +45,7 @@ function Missing({ number }: { number: number }) {
 }
 
 function Known({ delivery }: { delivery: DeliveryView }) {
-  const { ref, environment, status, why, tasks, taskCount, evidence, steps } = delivery;
+  const { ref, environment, status, why, tasks, taskCount, evidence, unproven, steps } = delivery;
   return (
     <article className="delivery">
       <PageHead title={`${ref} to ${environment}`} about={<Status status={status} />} />
@@ -60,12 +60,18 @@ function Known({ delivery }: { delivery: DeliveryView }) {
       </section>
       <section aria-labelledby="delivery-evidence">
         <h3 id="delivery-evidence">Evidence</h3>
-        {evidence.length === 0 && <p className="dim">No gate has passed on this commit.</p>}
+        {evidence.length + unproven.length === 0 && <p className="dim">No gate has passed on this commit.</p>}
         <ul>
           {evidence.map(({ gate, hash, counts }) => (
             <li key={gate}>
               <span className="landed">{gate}</span> {counts && `${counts.passed} passed, `}
               <code>{hash.slice(0, 16)}</code>
+            </li>
+          ))}
+          {unproven.map((gate) => (
+            <li key={gate}>
+              <span className="waiting">{gate}</span>{' '}
+              {delivery.endedAt === null ? 'runs before anything else' : 'not passed'}
             </li>
           ))}
         </ul>

@@ -1,0 +1,65 @@
+import type { DeliveryView } from '@tidemill/contract';
+import { afterEach, describe, expect, test } from 'vitest';
+import { GithubBed } from '../support/github/github-bed.ts';
+
+const TIMEOUT = { timeout: 90_000 };
+
+let bed: GithubBed;
+afterEach(() => bed.close());
+
+const history = () => bed.machine.json<DeliveryView[]>(['deliver', 'history'], bed.root);
+const stepsOf = ({ steps }: DeliveryView) => steps.map(({ kind, result }) => `${kind} ${result}`);
+
+describe('what people merge and push', TIMEOUT, () => {
+  const config = `pullRequest: { poll: 300ms }
+delivery:
+  environments:
+    - { name: staging, run: ["true"], when: task, approve: automated }
+`;
+
+  test('is proven on exactly its commit before it is delivered; what fails its gates is refused and told', async () => {
+    bed = await GithubBed.open({ config });
+    bed.github.pulls.protections.set('main', { contexts: ['ci'] });
+    await bed.up();
+    const number = await bed.add('Write apples');
+    const { pull } = await bed.pull(number);
+    // Ada squashes it on top of what Bob pushed meanwhile: no gate has seen the two together.
+    bed.github.faults.plan(
+      {},
+      {
+        kind: 'first',
+        act: async () => {
+          await bed.push('theirs.txt', 'theirs\n');
+          await bed.github.pulls.mergeByHand(pull, 'squash', 'ada');
+        },
+      },
+    );
+    await bed.machine.event('delivery.ended');
+    const { landedCommit } = await bed.task(number);
+    const [first] = await history();
+    expect(first).toMatchObject({
+      commit: landedCommit,
+      status: 'healthy',
+      tasks: [{ number }],
+      evidence: [{ gate: 'integrity' }, { gate: 'test' }],
+      unproven: [],
+      override: null,
+    });
+    expect(stepsOf(first!)).toEqual(['prove passed', 'prepare passed', 'run passed']);
+
+    // A person commits to the target, and the gate fails there.
+    bed.repository.git('rm', '-q', 'agent.sh');
+    bed.repository.git('commit', '-q', '-m', 'Drop the agent');
+    const refused = await bed.machine.run(['deliver', 'staging', '--commit', 'main'], bed.root);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('it does not pass test');
+    expect(stepsOf((await history())[0]!)).toEqual(['prove failed']);
+    expect((await bed.machine.run(['inbox'], bed.root)).stdout).toMatch(/D2 to staging failed: it does not pass test/);
+    const again = await bed.machine.run(['deliver', 'staging', '--commit', 'main'], bed.root);
+    expect(again.stderr).toMatch(/fails test under the present settings/);
+    const forced = ['deliver', 'staging', '--commit', 'main', '--override', 'it is needed'];
+    expect(await bed.machine.json<DeliveryView>(forced, bed.root)).toMatchObject({ status: 'healthy' });
+    const doctor = await bed.machine.run(['doctor'], bed.root);
+    expect(doctor.stdout + doctor.stderr).not.toMatch(/evidence.*(missing|unknown|changed)/i);
+  });
+});
