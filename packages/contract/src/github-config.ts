@@ -35,6 +35,13 @@ export const GithubAuth = z.union(
 );
 export type GithubAuth = z.infer<typeof GithubAuth>;
 
+/**
+ * Before a change of files that GitHub runs is pushed. `ask`: a person is asked. `allow`: nobody is. `refuse`: the agent
+ * must undo it.
+ */
+export const WorkflowSetting = z.enum(['ask', 'allow', 'refuse']);
+export type WorkflowSetting = z.infer<typeof WorkflowSetting>;
+
 /** The connection to GitHub. */
 export const GithubConfig = z.strictObject({
   /** Default: from the address of the remote. */
@@ -57,5 +64,6 @@ export const GithubConfig = z.strictObject({
   requestsPerHour: z.number().int().min(10).max(15_000).default(2000),
   /** Webhooks signed with this secret make Tidemill look at once. */
   webhookSecret: secretName('GITHUB_WEBHOOK_SECRET').optional(),
+  workflows: WorkflowSetting.default('ask'),
 });
 export type GithubConfig = z.infer<typeof GithubConfig>;

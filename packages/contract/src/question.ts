@@ -87,7 +87,7 @@ export const QuestionEffect = z.discriminatedUnion('kind', [
     checks: z.string().optional(),
     /** What a merge dropped of the target. Only a person can accept that, and only exactly this. */
     losses: z.array(z.string()).optional(),
-    /** About its pull request: closed by hand, or without any check. The approval is for exactly this. */
+    /** About its pull request: closed by hand, without any check, changed workflows. The approval is for exactly this. */
     pull: z.string().optional(),
   }),
   /** From the supervisor about a stuck task: wait, skip or retry. */

@@ -35,6 +35,8 @@ interface BedOptions extends Partial<GithubOptions> {
   agent?: string;
   /** The variable with the secret of webhooks. */
   hook?: string;
+  /** `github.workflows`. */
+  workflows?: string;
 }
 
 /** A repository whose remote is the emulated GitHub, and the real program that works on it. */
@@ -59,6 +61,7 @@ export class GithubBed {
     files = {},
     env = {},
     hook,
+    workflows,
     pipeline,
     agent,
     ...options
@@ -69,7 +72,7 @@ export class GithubBed {
 workers: 3
 pipeline: ${pipeline ?? 'quick'}
 landing: pull_request
-github: { api: "${github.url}"${hook ? `, webhookSecret: ${hook}` : ''} }
+github: { api: "${github.url}"${hook ? `, webhookSecret: ${hook}` : ''}${workflows ? `, workflows: ${workflows}` : ''} }
 agents:
   default: ${agent ?? '{ type: command, command: [sh, agent.sh], free: true }'}
 gates:

@@ -41,16 +41,18 @@ export function answerQuestion(slice: Slice, command: CommandOf<'question.answer
   return accept(...answered(slice, project, question, answer, env));
 }
 
-/** What a merge dropped of the target, and what is delivered: nothing but a person's own answer decides. */
+/** What a merge dropped of the target, a pull request, and what is delivered: nothing but a person's own answer decides. */
 const isForPeopleOnly = ({ effect }: Question) =>
-  effect.kind === 'delivery' || (effect.kind === 'approval' && effect.losses !== undefined);
+  effect.kind === 'delivery' || (effect.kind === 'approval' && (effect.losses ?? effect.pull) !== undefined);
 /** A token is a person's way to use Tidemill from elsewhere. */
 export const mayDecide = (question: Question, { kind }: Actor): boolean =>
   !isForPeopleOnly(question) || kind === 'person' || kind === 'token';
 export const onlyPeople = ({ effect }: Question): string =>
   effect.kind === 'delivery'
     ? 'only a person may decide about a delivery'
-    : 'only a person may decide that changes of the target are dropped';
+    : effect.kind === 'approval' && effect.pull !== undefined
+      ? 'only a person may decide what is pushed or merged'
+      : 'only a person may decide that changes of the target are dropped';
 
 const YES = /^(y|yes|ok|okay|approved?|lgtm)[.!]?$/i;
 const NO = /^(n|no|rejected|reject)[.!]?$/i;

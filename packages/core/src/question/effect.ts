@@ -1,4 +1,5 @@
 import type { Answer, EventBody, Project, Question, QuestionOption, Task } from '@tidemill/contract';
+import { isAboutWorkflows } from '../gate/workflow-files.ts';
 import { LEFT_ALONE_MS } from '../health/stuck.ts';
 import { enter } from '../pipeline/enter.ts';
 import { parked, parkedIfAsking } from '../pipeline/park.ts';
@@ -18,6 +19,9 @@ export const APPROVAL_OPTIONS: QuestionOption[] = [
     implications: '',
   },
 ];
+const PUT_BACK = 'Put back what a resolved conflict dropped:';
+const NOT_PUSHED =
+  'A person does not agree to these files. Undo your changes to them, unless the words above say otherwise:';
 export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as const;
 
 type EffectOf<K extends Question['effect']['kind']> = Extract<Question['effect'], { kind: K }>;
@@ -85,7 +89,8 @@ function approval(
     return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];
   }
   // An agent that is to put lines back must know which.
-  const text = losses ? `${answer.text}\n\nPut back what a resolved conflict dropped:\n${context}` : answer.text;
+  const more = losses ? PUT_BACK : pull !== undefined && isAboutWorkflows(pull) ? NOT_PUSHED : null;
+  const text = more ? `${answer.text}\n\n${more}\n${context}` : answer.text;
   const feedback = [{ kind: 'person' as const, text, files: [] }];
   return [{ type: 'task.feedback_given', taskId: task.id, feedback }, ...(isParked ? goOn(sendBackTo) : [])];
 }

@@ -1,4 +1,4 @@
-import { AppError, type Config, type Finding, GithubConfig } from '@tidemill/contract';
+import { AppError, type Config, type Finding, GithubConfig, type WorkflowSetting } from '@tidemill/contract';
 import { z } from 'zod';
 import { gitWith } from '../git/program.ts';
 import type { BranchCi, Clock } from '../ports.ts';
@@ -46,6 +46,10 @@ const usesGithub = ({ github, landing, tracker, delivery }: Config) =>
   landing === 'pull_request' ||
   tracker?.type === 'github' ||
   delivery.environments.some(({ workflow }) => workflow !== undefined);
+
+/** Undefined: as far as is known, GitHub does not see what is pushed. */
+export const workflowsOf = (config: Config): WorkflowSetting | undefined =>
+  config.github?.workflows ?? (usesGithub(config) || config.push === 'branch' ? 'ask' : undefined);
 
 const Repository = z.object({
   full_name: z.string(),

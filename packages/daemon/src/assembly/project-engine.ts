@@ -23,7 +23,7 @@ import { createSessionFiles } from '../sessions/session-files.ts';
 import { GithubForge } from '../trackers/github/pulls/forge.ts';
 import { createWorkflows } from '../trackers/github/workflows/workflow-runs.ts';
 import { type GitWorkspace, openWorkspace } from '../workspace/workspace.ts';
-import { ciOf, githubOf } from './github.ts';
+import { ciOf, githubOf, workflowsOf } from './github.ts';
 import { guardToolsOf } from './guard-tools.ts';
 import { createIdeation } from './ideation.ts';
 import { improvementsOf, knowledgeOf, landingOf, promptFilesOf, promptsOf } from './repositories.ts';
@@ -67,6 +67,7 @@ type Changing = Pick<
   | 'batch'
   | 'tracker'
   | 'pullRequests'
+  | 'workflows'
 > & {
   cleanup(worktree: string): Promise<void>;
 };
@@ -106,6 +107,9 @@ export async function createProjectEngine(
     },
     get pullRequests() {
       return current.pullRequests;
+    },
+    get workflows() {
+      return current.workflows;
     },
     get agentFor() {
       return current.agentFor;
@@ -203,6 +207,7 @@ async function changingParts(
   return {
     project,
     pullRequests,
+    workflows: workflowsOf(config),
     batch: config.batch,
     tracker: await tracker.followed(config, { project, dataDir, clock, github: github(config) }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),

@@ -1,4 +1,4 @@
-import type { Project, PullRequestConfig, PushSetting, TrackerTrust } from '@tidemill/contract';
+import type { Project, PullRequestConfig, PushSetting, TrackerTrust, WorkflowSetting } from '@tidemill/contract';
 import type {
   AgentFor,
   CallLog,
@@ -97,6 +97,8 @@ export interface EngineDeps {
   /** How many waiting tasks land together, at most. */
   batch: number;
   push: PushSetting;
+  /** Absent: nothing that is pushed is run by GitHub. */
+  workflows?: WorkflowSetting | undefined;
   /** Writes a line to the log. For information only: nothing was lost. */
   onNote(text: string, error?: unknown): void;
 }

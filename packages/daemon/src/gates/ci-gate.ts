@@ -58,11 +58,12 @@ export async function runCi(options: GatesOptions, gate: GateConfig, request: Ga
 async function ask(
   { ci }: GatesOptions,
   { timeout, checks = [] }: GateConfig,
-  { commit, signal }: GateRequest,
+  { commit, held, signal }: GateRequest,
   onLook: () => void,
 ): Promise<Verdict> {
   if (!ci) return unverified('CI cannot be asked: GitHub is not configured (`github`).');
   if (commit === undefined) return unverified('there is no commit to push.');
+  if (held !== undefined) return unverified(held);
   let left = '';
   try {
     const refused = await ci.offer(commit);

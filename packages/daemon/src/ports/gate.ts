@@ -18,6 +18,8 @@ export interface GateRequest {
   tree: string;
   /** The commit with this tree, where there is one. */
   commit?: string;
+  /** Why the commit must not be pushed to ask CI about it. Absent: it may. */
+  held?: string;
   /** The files of the change. Null: there is no change, the whole tree is checked. */
   files: string[] | null;
   /** Only these gates and the gates that they need. */

@@ -4,6 +4,7 @@ import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
 import { proofHash } from '../stages/prove.ts';
+import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage, waitFor } from './land.ts';
 import type { MergeTools } from './merge-stage.ts';
@@ -101,13 +102,15 @@ async function offer(
   pull: PullRequest | null,
   tools: PullTools,
 ): Promise<void> {
-  if (await vetoLosses(deps, leased)) return;
+  if ((await vetoLosses(deps, leased)) || (await holdWorkflows(deps, leased, { base, tree }))) return;
   const trial = async (proven: string) => {
     const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
     return { commit, tree: proven, files, base };
   };
   const proof = await tools.prover.prove(leased, await trial(tree), trial);
   if (proof.kind === 'failed') return sendBackWithTarget(deps, leased, proof, []);
+  // A gate may have fixed files.
+  if (await holdWorkflows(deps, leased, { base, tree: proof.work.tree })) return;
   const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
   const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, message });
   if (pushed.kind !== 'pushed') {

@@ -1,5 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import type { BuiltWork } from '../stages/prove.ts';
+import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { Batch } from './batch.ts';
 import { type Landed, landStack } from './land.ts';
 import type { MergeTools, RoundEnd } from './merge-stage.ts';
@@ -33,6 +34,11 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
   if (whole.kind === 'passed') {
     // A gate may have fixed files of the only layer.
     const top = { ...layers.at(-1)!, tree: whole.work.tree };
+    const isFixed = top.tree !== layers.at(-1)!.tree;
+    if (isFixed && (await holdWorkflows(deps, top.member, { base: stack.base, tree: top.tree }))) {
+      batch.drop(top.member);
+      return 'waiting';
+    }
     return landStack(deps, batch, { ...stack, layers: [...layers.slice(0, -1), top] }, target);
   }
   const red = await firstRed(layers.length, async (count) => (await prove(count, 'once')).kind === 'passed');

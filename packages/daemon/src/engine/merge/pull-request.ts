@@ -2,6 +2,7 @@ import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
 import { proofHash } from '../stages/prove.ts';
+import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage, waitFor } from './land.ts';
 import type { MergeTools } from './merge-stage.ts';
@@ -30,14 +31,16 @@ export async function offerBranch(
   if (candidate.kind === 'empty') return endAsEmpty(leased);
   if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
   if (offered) return look(leased, offered.name);
-  if (await vetoLosses(deps, leased)) return;
   const { tree, base, files } = candidate;
+  if ((await vetoLosses(deps, leased)) || (await holdWorkflows(deps, leased, { base, tree }))) return;
   const trial = async (proven: string) => {
     const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
     return { commit, tree: proven, files, base };
   };
   const proof = await prover.prove(leased, await trial(tree), trial);
   if (proof.kind === 'failed') return sendBackWithTarget(deps, leased, proof, []);
+  // A gate may have fixed files.
+  if (await holdWorkflows(deps, leased, { base, tree: proof.work.tree })) return;
   const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
   const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, message });
   if (pushed.kind === 'pushed') {

@@ -1,8 +1,10 @@
+import { agreedContents } from '@tidemill/core';
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { holdForPerson } from '../stages/deciding.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
 import type { BuiltWork } from '../stages/prove.ts';
+import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import type { Batch } from './batch.ts';
 
@@ -40,7 +42,11 @@ export async function stackUp(deps: EngineDeps, batch: Batch, first: Clean): Pro
       continue;
     }
     const { tree, base, files } = candidate;
-    if ((await vetoLosses(deps, member)) || (await holdForPerson(deps, member, { tree, base }))) {
+    const isHeld =
+      (await vetoLosses(deps, member)) ||
+      (await holdWorkflows(deps, member, { tree, base })) ||
+      (await holdForPerson(deps, member, { tree, base }));
+    if (isHeld) {
       batch.drop(member);
       // Without the first one there is no base to go on from.
       if (member === batch.head) return { ...stack, layers: [] };
@@ -58,5 +64,6 @@ export async function stackUp(deps: EngineDeps, batch: Batch, first: Clean): Pro
 export function workOf({ base, layers }: Stack, count: number): BuiltWork {
   const { trial, tree } = layers[count - 1]!;
   const files = [...new Set(layers.slice(0, count).flatMap((layer) => layer.files))];
-  return { commit: trial, tree, files, base };
+  const agreed = layers.slice(0, count).flatMap(({ member }) => agreedContents(member.task));
+  return { commit: trial, tree, files, base, agreed };
 }

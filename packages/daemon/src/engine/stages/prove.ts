@@ -6,6 +6,7 @@ import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentError, PREPARE, prepareCheckout } from './environment.ts';
 import { latest, runTwice } from './two-tries.ts';
+import { heldText, openWorkflows, refusedFeedback, WORKFLOW_FILES } from './workflow-files.ts';
 
 /** The work to prove. */
 export interface BuiltWork {
@@ -15,6 +16,8 @@ export interface BuiltWork {
   files: string[];
   /** The target's commit that the change is based on. */
   base: string;
+  /** Contents of workflow files that people agreed to, if it is the work of several tasks. */
+  agreed?: string[];
 }
 
 export type Proof =
@@ -26,6 +29,12 @@ export type Proof =
  * failed before, and this is the second run.
  */
 export type Tries = 'twice' | 'once' | 'again';
+
+interface Attempt {
+  tries: Tries;
+  /** Why the commit must not be pushed to ask CI about it. */
+  held: string | undefined;
+}
 
 /** How often gates may fix files, which restarts the proof. */
 const MAX_REPAIRS = 2;
@@ -59,8 +68,12 @@ export class Prover {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
       if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
+      const workflows = await openWorkflows(this.#deps, leased, work, work.agreed);
+      if (workflows.length > 0 && this.#deps.workflows === 'refuse')
+        return { kind: 'failed', gates: [WORKFLOW_FILES], feedback: [refusedFeedback(workflows)], work };
       const { gates } = this.#deps;
-      const result = await this.#attempt(leased, work, gates, tries);
+      const held = workflows.length > 0 && gates.ofChange?.length ? heldText(workflows) : undefined;
+      const result = await this.#attempt(leased, work, gates, { tries, held });
       if ('proof' in result) {
         // New settings need new receipts.
         if (this.#deps.gates !== gates) continue;
@@ -78,7 +91,7 @@ export class Prover {
     leased: LeasedTask,
     work: BuiltWork,
     gates: Gates,
-    tries: Tries,
+    how: Attempt,
   ): Promise<{ proof: Proof } | { repaired: { gate: string; files: string[]; tree: string } }> {
     leased.isTesting = true;
     const checkout = await this.#deps.workspace.checkOut(work.commit);
@@ -87,7 +100,7 @@ export class Prover {
       const broken = await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
       if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
       await this.environment.clear(PREPARE);
-      const reports = await this.#run(leased, checkout, work, gates, tries);
+      const reports = await this.#run(leased, checkout, work, gates, how);
       // Gates that were stopped have no result.
       leased.check();
       const repair = reports.find(({ fixed }) => fixed.length > 0);
@@ -97,7 +110,7 @@ export class Prover {
       }
       await leased.must({ type: 'evidence.record', receipts: reports.map((report) => report.receipt) });
       await this.#noteFlakes(leased, reports);
-      return { proof: await this.#verdict(leased, work, latest(reports)) };
+      return { proof: await this.#verdict(leased, work, latest(reports), how.held) };
     } finally {
       await checkout.close();
       leased.isTesting = false;
@@ -111,7 +124,7 @@ export class Prover {
     checkout: CleanCheckout,
     work: BuiltWork,
     gates: Gates,
-    tries: Tries,
+    { tries, held }: Attempt,
   ): Promise<GateReport[]> {
     const { signal, control, watch } = leased;
     const { path, tree, commit } = checkout;
@@ -130,6 +143,7 @@ export class Prover {
       watch,
       changes,
       reset,
+      ...(held === undefined ? {} : { held }),
       ...this.#compared(leased, work),
     };
     if (tries === 'again') {
@@ -160,7 +174,7 @@ export class Prover {
     }
   }
 
-  async #verdict(leased: LeasedTask, work: BuiltWork, reports: GateReport[]): Promise<Proof> {
+  async #verdict(leased: LeasedTask, work: BuiltWork, reports: GateReport[], held?: string): Promise<Proof> {
     const bad = reports.filter(({ receipt }) => isBlocking(receipt));
     for (const { receipt } of reports)
       if (receipt.status === 'pass') await this.environment.clear(`gate ${receipt.gate}`);
@@ -173,6 +187,9 @@ export class Prover {
       return { kind: 'failed', gates: own.map(({ receipt }) => receipt.gate), feedback: own.map(feedbackOf), work };
     const first = killed ?? bad[0]!;
     const { gate, command } = first.receipt;
+    // The stage that may ask a person does so.
+    if (killed && held !== undefined && this.#deps.gates.ofChange?.includes(gate))
+      throw new EnvironmentError(`${WORKFLOW_FILES} of #${leased.task.number}`, first.excerpt, true);
     if (killed) throw new EnvironmentError(`gate ${gate}`, `Gate ${gate} (${command}) ${first.excerpt}`);
     await this.baseline.alert([...red.values()]);
     const { target } = this.#deps.project.rules;

@@ -4,6 +4,7 @@ import { amend, touchesIn } from './conclusion.ts';
 import { EnvironmentError } from './environment.ts';
 import { vetoLosses } from './merge-loss.ts';
 import type { Prover } from './prove.ts';
+import { holdWorkflows } from './workflow-files.ts';
 
 /** The verify stage: runs the gates on the branch's commit when there is no evidence yet. */
 export async function verifyStage(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
@@ -29,6 +30,8 @@ async function verify(deps: EngineDeps, leased: LeasedTask, prover: Prover): Pro
   const { commit, tree, notes } = captured;
   await leased.must({ type: 'work.commit', commit, tree, notes });
   if (await vetoLosses(deps, leased)) return;
+  // A gate of CI pushes.
+  if (deps.gates.ofChange?.length && (await holdWorkflows(deps, leased, { base, tree }))) return;
   const work = { ...captured, base };
   const proof = await prover.prove(leased, work, (repaired) => amend(deps, leased, work, repaired, 'verify'));
   if (proof.kind === 'passed') {
