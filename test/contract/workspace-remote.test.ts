@@ -251,3 +251,33 @@ describe('a remote that cannot be used', () => {
     });
   });
 });
+
+describe('branches for CI', () => {
+  const branches = () => git(remote, 'for-each-ref', '--format=%(refname)', 'refs/heads/tidemill/ci');
+  const nameOf = (commit: string) => `refs/heads/tidemill/ci/${commit.slice(0, 16)}`;
+
+  it('are removed after use; those that a killed process left go with the next fetch, those of others stay', async () => {
+    await share();
+    const tree = await git(bed.root, 'rev-parse', 'main^{tree}');
+    const [judged, left, moved, foreign, running] = (await Promise.all(
+      ['judged', 'left', 'moved', 'foreign', 'running'].map((text) =>
+        git(bed.root, 'commit-tree', tree, '-p', 'main', '-m', text),
+      ),
+    )) as [string, string, string, string, string];
+    await bed.workspace.offerToCi(judged);
+    await bed.workspace.withdrawFromCi(judged);
+    expect(await branches()).toBe('');
+    for (const commit of [left, moved]) expect(await bed.workspace.offerToCi(commit)).toMatchObject({ kind: 'pushed' });
+    await git(bed.root, 'push', '-q', 'origin', `${foreign}:${nameOf(foreign)}`);
+    await git(bed.root, 'push', '-q', '--force', 'origin', `${foreign}:${nameOf(moved)}`);
+    // What is in use stays.
+    await bed.workspace.fetchTarget();
+    expect((await branches()).split('\n').sort()).toEqual([left, moved, foreign].map(nameOf).sort());
+    const after = await bed.reopen();
+    await after.offerToCi(running);
+    await after.fetchTarget();
+    expect((await branches()).split('\n').sort()).toEqual([moved, foreign, running].map(nameOf).sort());
+    await after.withdrawFromCi(running);
+    expect((await branches()).split('\n').sort()).toEqual([moved, foreign].map(nameOf).sort());
+  });
+});

@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { git } from '../support/github/git-backend.ts';
 import { GithubBed } from '../support/github/github-bed.ts';
+import { until } from '../support/until.ts';
 
 const TIMEOUT = { timeout: 40_000 };
 let bed: GithubBed;
@@ -57,6 +60,22 @@ describe('a gate of kind ci', TIMEOUT, () => {
     const back = await bed.machine.events(bed.root, ['run.sent_back']);
     expect(back.map(({ body }) => body)).toMatchObject([{ gates: ['build'] }]);
     expect(await git(bed.github.repository, 'show', 'main:apples.txt')).toBe('APPLES');
+  });
+
+  test('killed while CI is asked: the branch is removed after the next start, a branch of others is not', async () => {
+    await open('60s');
+    const { repository } = bed.github;
+    const ours = () => git(repository, 'for-each-ref', '--format=%(refname)', 'refs/heads/tidemill/ci');
+    await bed.add('Write apples');
+    await until(async () => (await ours()) !== '');
+    await bed.kill();
+    const theirs = 'refs/heads/tidemill/ci/0123456789abcdef';
+    await git(repository, 'update-ref', theirs, 'main');
+    // Nothing asks CI any more, so nothing but the start removes it.
+    const config = join(bed.root, '.tidemill/config.yaml');
+    writeFileSync(config, readFileSync(config, 'utf8').replace(/.*kind: ci.*\n/, ''));
+    await bed.up();
+    await until(async () => (await ours()) === theirs);
   });
 
   test('without any report is unverified, never a pass', async () => {

@@ -24,7 +24,7 @@ const acceptedRef = (site: Site) => `refs/tidemill/remote/accepted/${site.option
 const QUIET = { GIT_ASKPASS: '', SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never', GCM_INTERACTIVE: 'never' };
 const NO_PROMPT = ['-c', 'core.askPass=', '-c', 'credential.interactive=false'];
 
-interface Destination {
+export interface Destination {
   remote: string;
   ref: string;
   name: RemoteTarget['name'];
@@ -137,24 +137,6 @@ export async function pushBranch(
   return { pushed: to ? await push(site, to, `${commit}:refs/heads/${place.branch}`) : { kind: 'none' }, commit };
 }
 
-const ciBranch = (commit: string) => `refs/heads/tidemill/ci/${commit.slice(0, 16)}`;
-
-/** CI of the remote runs for pushed commits only, so the commit gets a branch for as long as it is being judged. */
-export async function offerToCi(site: Site, commit: string): Promise<Pushed> {
-  const to = await destination(site);
-  return to ? push(site, to, `${commit}:${ciBranch(commit)}`) : { kind: 'none' };
-}
-
-export async function withdrawFromCi(site: Site, commit: string): Promise<void> {
-  const to = await destination(site);
-  if (!to) return;
-  const signal = AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS));
-  await site.git([...NO_PROMPT, 'push', '-q', '--no-verify', to.remote, `:${ciBranch(commit)}`], {
-    signal,
-    env: QUIET,
-  });
-}
-
 async function commitOnTop(
   site: Site,
   { tip, target }: { tip: string; target: string },
@@ -168,16 +150,17 @@ async function commitOnTop(
 const messageOf = async (site: Site, commit: string) =>
   (await site.git(['show', '-s', '--format=%B', commit])).stdout.trim();
 
-async function push(site: Site, { remote, name }: Destination, what: string): Promise<Pushed> {
+/** A command that talks to the remote, with a time limit and without asking anybody. */
+export const runAtRemote = (site: Site, args: string[]) =>
+  site.git([...NO_PROMPT, ...args], { signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)), env: QUIET });
+
+export async function push(site: Site, { remote, name }: Destination, what: string): Promise<Pushed> {
   const [commit = '', ref = ''] = what.split(':');
   const limits = { signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)), env: QUIET };
   const missing = await pushLargeFiles(site, { remote, ref, commit }, limits);
   if (missing !== null) return { kind: 'unreachable', name, why: missing };
   try {
-    await site.git([...NO_PROMPT, 'push', '-q', '--no-verify', '--no-force', remote, what], {
-      signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)),
-      env: QUIET,
-    });
+    await runAtRemote(site, ['push', '-q', '--no-verify', '--no-force', remote, what]);
     return { kind: 'pushed', name };
   } catch (error) {
     const why = saidBy(error, `pushing to ${remote}`, limitOf(site, PUSH_LIMIT_MS));
@@ -197,7 +180,7 @@ function saidBy(error: unknown, doing: string, limitMs: number): string {
 }
 
 /** Where the target is fetched from and pushed to: where its branch comes from, else `origin`. */
-async function destination(site: Site): Promise<Destination | null> {
+export async function destination(site: Site): Promise<Destination | null> {
   if (site.options.push === 'never') return null;
   const { mtimeMs, size } = await stat(join(site.info.commonDir, 'config'));
   const stamp = `${mtimeMs} ${size}`;

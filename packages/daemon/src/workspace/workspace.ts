@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, rmdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { AppError, type ChangedFileView, type CutText, plainLine, type TaskFile } from '@tidemill/contract';
+import { GitError } from '../git/program.ts';
 import type {
   Change,
   ConflictEditor,
@@ -16,6 +17,7 @@ import { type BranchFiles, commitToBranch } from './branch-files.ts';
 import { branchTip, dryRun, followMerge, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork, commitTree } from './capture.ts';
 import { hashChange } from './change.ts';
+import { makeCiBranches } from './ci-branches.ts';
 import { openPool } from './clean-checkout.ts';
 import { makeConflictEditor } from './conflict-editor.ts';
 import { isLanded } from './containment.ts';
@@ -42,7 +44,7 @@ import { awaitOrphans } from './orphan.ts';
 import { findOutage } from './outage.ts';
 import { commitFile } from './own-file.ts';
 import { clearDeadDeletion, moveRefs } from './ref.ts';
-import { fetchTarget, isPublished, joinRemote, offerToCi, pushBranch, pushTarget, withdrawFromCi } from './remote.ts';
+import { fetchTarget, isPublished, joinRemote, pushBranch, pushTarget } from './remote.ts';
 import { openScratch, removeScratches } from './scratch.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
@@ -87,6 +89,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
 function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   const pool = openPool(site, trash);
   const forecast = openForecaster(site);
+  const ci = makeCiBranches(site);
   /** Runs work under the task's lock. */
   const turn = <T>(task: WorktreeRef, work: (place: Place) => Promise<T>): Promise<T> => {
     const place = site.place(task);
@@ -135,12 +138,20 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     handmadeCommits: (query) => handmadeCommits(site, query),
     outage: (isSuspected) => findOutage(site, isSuspected),
     landingObstacle: () => site.landing(() => findObstacle(site)),
-    fetchTarget: () => fetchTarget(site),
+    fetchTarget: async () => {
+      const state = await fetchTarget(site);
+      // Neither may a branch that stays keep work from landing, nor is it forgotten: the next fetch tries again.
+      if (state.kind !== 'none' && state.kind !== 'unreachable')
+        await ci.removeLeft().catch((error: unknown) => {
+          if (!(error instanceof GitError) && !(error instanceof Error && error.name === 'AbortError')) throw error;
+        });
+      return state;
+    },
     joinRemote: (remote) => joinRemote(site, remote),
     isPublished: (commit) => isPublished(site, commit),
     pushTarget: (commit) => pushTarget(site, commit),
-    offerToCi: (commit) => offerToCi(site, commit),
-    withdrawFromCi: (commit) => withdrawFromCi(site, commit),
+    offerToCi: (commit) => ci.offer(commit),
+    withdrawFromCi: (commit) => ci.withdraw(commit),
     pushBranch: (task, proven) => at(task, (place) => pushBranch(site, place, proven)),
     followMerge: (task, merged) => at(task, (place) => followMerge(site, place, merged)),
     mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
