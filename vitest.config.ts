@@ -1,7 +1,10 @@
+import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './scripts/slow-first.ts';
 
-/** Three for two cores: a third of the time tests wait for processes, timers and pages. */
+/** More than cores: half of the time tests wait for processes, timers and pages. One with a browser may need 3 GB. */
+const WORKERS = Math.max(2, Math.min(2 * availableParallelism(), Math.floor(totalmem() / 3e9)));
+
 const shared = {
   environment: 'node',
   testTimeout: 60_000,
@@ -9,11 +12,15 @@ const shared = {
   // The default is one second.
   expect: { poll: { timeout: 30_000 } },
   pool: 'forks',
-  maxWorkers: 3,
+  maxWorkers: WORKERS,
 } as const;
 
 /** These change the environment of their process, or look at all that it has started. */
-const ALONE = ['packages/daemon/src/{process,hooks}/**/*.test.ts', 'test/e2e/hostile/sandbox-escapes.test.ts'];
+const ALONE = [
+  'packages/daemon/src/{process,hooks}/**/*.test.ts',
+  'test/contract/{agent,guard}*.test.ts',
+  'test/e2e/hostile/sandbox-escapes.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -26,7 +33,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'together',
-          include: ['packages/*/src/**/*.test.ts', 'test/e2e/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'test/{contract,e2e}/**/*.test.ts'],
           exclude: ALONE,
           // They share nothing but modules, and loading those takes longer than many of them.
           isolate: false,
@@ -36,7 +43,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'alone',
-          include: [...ALONE, 'test/{contract,sim}/*.test.ts', 'scripts/*.test.ts'],
+          include: [...ALONE, 'test/sim/*.test.ts', 'scripts/*.test.ts'],
         },
       },
     ],
