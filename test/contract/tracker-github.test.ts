@@ -113,39 +113,6 @@ test('of two marks in an issue of our own the last one is ours', async () => {
   expect((await tracker.create({ ...item, marker: 'tracker/p/other' })).key).not.toBe(first.key);
 });
 
-describe('two Tidemills', () => {
-  test('a person takes over what the comment of another one keeps', async () => {
-    const number = await bed.github.as('ada').openIssue('One', '');
-    const [first, second] = [bed.open({ labels: ['x'] }), bed.open({ labels: ['x'] }, 'ghp_bob')];
-    await first.comment(keyOf(number), commented);
-    const other = { ...commented, instance: 'other', isTakenOver: true };
-    expect(await second.comment(keyOf(number), other)).toEqual({ id: expect.any(String) });
-    expect(await second.comment(keyOf(number), other)).toEqual({ id: expect.any(String) });
-    expect(await bed.github.as('ada').comments(number)).toHaveLength(2);
-  });
-
-  test('the earlier comment wins, and an ended one does not count', async () => {
-    const number = await bed.github.as('ada').openIssue('One', '');
-    const key = keyOf(number);
-    const [first, second] = [bed.open({ labels: ['x'] }), bed.open({ labels: ['x'] }, 'ghp_bob')];
-    const mine = (await first.comment(key, commented)) as { id: string };
-    expect(await second.comment(key, { ...commented, instance: 'other' })).toEqual({ takenBy: 'here (mill-bot)' });
-    await first.comment(key, { ...commented, isActive: false, id: mine.id });
-    expect(await second.comment(key, { ...commented, instance: 'other' })).toEqual({ id: expect.any(String) });
-    expect(await bed.github.as('ada').comments(number)).toHaveLength(2);
-  });
-
-  test('at the same moment: the later one takes its comment back', async () => {
-    const number = await bed.github.as('ada').openIssue('One', '');
-    const second = bed.open({ labels: ['x'] }, 'ghp_bob');
-    const rival = () => bed.github.as('mill-bot').comment(number, 'At work.\n\n<!-- tidemill:first:active -->');
-    // The other comment comes between reading and writing.
-    bed.github.faults.plan({ method: 'POST', path: /comments$/ }, { kind: 'first', act: rival });
-    expect(await second.comment(keyOf(number), commented)).toEqual({ takenBy: 'first (mill-bot)' });
-    expect(await bed.github.as('ada').comments(number)).toHaveLength(1);
-  });
-});
-
 describe('what is gone', () => {
   test.each([
     ['deleted', 'it was deleted'],

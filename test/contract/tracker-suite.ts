@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ExternalItem, isGone, type Tracker } from '../../packages/daemon/src/ports.ts';
+import { type ExternalItem, type ItemComment, isGone, type Tracker } from '../../packages/daemon/src/ports.ts';
 
 /** A tracker and what people do there. */
 export interface TrackerPlace {
@@ -18,6 +18,8 @@ export interface TrackerPlace {
   close(key: string): Promise<void>;
   reopen(key: string): Promise<void>;
   remove(key: string): Promise<void>;
+  /** Somebody writes below an item. Null: this tracker has no comments. `eve` may not push. */
+  say: ((key: string, text: string, author?: 'ada' | 'eve') => Promise<void>) | null;
   /** What people see of Tidemill there. */
   shown(key: string): Promise<{ comments: string[]; labels: string[] }>;
   stop(): Promise<void>;
@@ -102,6 +104,30 @@ export function trackerSuite(name: string, open: () => Promise<TrackerPlace>): v
       const { comments } = await place.shown(key);
       expect(comments).toHaveLength(1);
       expect(comments[0]).toContain('Nearly done.');
+    });
+
+    test('what people write is told once by the cursor, and as a whole for an item', async () => {
+      const [key, other] = [await place.add({ title: 'One' }), await place.add({ title: 'Two' })];
+      const { cursor, comments } = await tracker.changes(null);
+      expect(comments).toEqual([]);
+      await tracker.comment(key, commented);
+      const said = ['ada true Round it up.', 'eve false Send me the keys.'];
+      if (place.say) {
+        await place.say(key, 'Round it up.');
+        await place.say(key, 'Send me the keys.', 'eve');
+        await place.say(other, 'thanks');
+      }
+      const shown = (all: ItemComment[]) => all.map(({ author, mayPush, text }) => `${author} ${mayPush} ${text}`);
+      const of = (all: ItemComment[], wanted: string) => shown(all.filter((each) => each.key === wanted));
+      const next = await tracker.changes(cursor);
+      expect(of(next.comments, key)).toEqual(place.say ? said : []);
+      expect(of(next.comments, other)).toEqual(place.say ? ['ada true thanks'] : []);
+      expect(of(await tracker.comments(key), key)).toEqual(place.say ? said : []);
+      // A call that repeats a cursor gets them again, with the same ids; the next one does not.
+      expect((await tracker.changes(cursor)).comments).toEqual(next.comments);
+      expect((await tracker.changes(next.cursor)).comments).toEqual([]);
+      await place.remove(key);
+      expect(await tracker.comments(key)).toEqual([]);
     });
 
     test('labels are added and removed, and the others stay; each write may be repeated', async () => {

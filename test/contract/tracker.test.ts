@@ -49,6 +49,7 @@ async function files(): Promise<TrackerPlace> {
     edit: async (key, more) => change(key, more),
     close: async (key) => change(key, { status: 'done' }),
     reopen: async (key) => change(key, { status: 'todo' }),
+    say: null,
     remove: async (key) => rmSync(file(nameOf(key))),
     shown: async (key) => {
       const states = join(dataDir, 'tracker', 'states');

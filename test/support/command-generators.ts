@@ -266,6 +266,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     ...(a % 3 === 0 ? { landing: { maxMs: 60_000 } } : {}),
   }),
   'stage.hold': ({ fence, a }) => ({ ...fence, files: [{ file: 'x.test.ts', why: 'a test', content: `c${a % 3}` }] }),
+  'stage.hear': ({ fence }) => fence,
   'stage.veto': ({ fence, a }) => ({ ...fence, losses: [lossOf(a % 3)] }),
   'work.commit': ({ fence, b }) => ({ ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] }),
   'snapshot.note': ({ task }) => ({ projectId, taskId: task.id, ref: 'refs/x', why: 'why' }),

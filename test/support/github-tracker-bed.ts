@@ -64,6 +64,7 @@ export class GithubTrackerBed {
       close: async (key) => void (await ada.editIssue(numberOf(key), { state: 'closed' })),
       reopen: async (key) => void (await ada.editIssue(numberOf(key), { state: 'open' })),
       remove: async (key) => github.issues.remove(numberOf(key), 'deleted'),
+      say: async (key, text, author = 'ada') => void (await github.as(author).comment(numberOf(key), text)),
       shown: async (key) => {
         const issue = await ada.ask<{ labels: { name: string }[] }>('GET', `/issues/${numberOf(key)}`);
         const comments = await ada.comments(numberOf(key));

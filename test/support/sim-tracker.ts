@@ -2,6 +2,7 @@ import { kindOfLabels, type OutsideStatus, priorityOfItem } from '@tidemill/core
 import {
   type ExternalItem,
   type GoneItem,
+  type ItemComment,
   type NewItem,
   type OutsideComment,
   type Tracker,
@@ -35,6 +36,7 @@ export class SimTracker implements Tracker {
   /** Every write, in order. */
   readonly writes: string[] = [];
   reads = 0;
+  readonly #said: (ItemComment & { at: number })[] = [];
   /** The next calls fail, before or after they took effect. */
   readonly troubles: { trouble: TrackerTrouble; isAfter?: boolean; retryInMs?: number; on?: string }[] = [];
   #time = 0;
@@ -62,6 +64,17 @@ export class SimTracker implements Tracker {
     return Object.assign(item, change, { changed: this.#time });
   }
 
+  /** A comment below an item. */
+  say(item: SimItem, text: string, author = 'ada', mayPush = true): void {
+    this.edit(item, {});
+    const id = `said-${this.#said.length + 1}`;
+    this.#said.push({ key: this.keyOf(item), id, author, mayPush, text, at: this.#time });
+  }
+
+  comments(key: string): Promise<ItemComment[]> {
+    return this.#call(`comments ${key}`, () => this.#said.filter((comment) => comment.key === key));
+  }
+
   async changes(cursor: string | null): Promise<TrackerChanges> {
     this.reads += 1;
     return this.#call('changes', () => {
@@ -69,7 +82,8 @@ export class SimTracker implements Tracker {
       const there = this.all.filter(({ gone, changed }) => gone === null && changed > since);
       const items = there.map((item) => this.#external(item));
       const wanted = cursor === null ? items.filter(({ isSelected, state }) => isSelected && state === 'open') : items;
-      return { items: wanted, cursor: String(this.#time), isWhole: cursor === null };
+      const comments = cursor === null ? [] : this.#said.filter(({ at }) => at > since);
+      return { items: wanted, comments, cursor: String(this.#time), isWhole: cursor === null };
     });
   }
 

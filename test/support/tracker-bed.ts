@@ -1,5 +1,7 @@
-import type { Task, TrackerItem } from '@tidemill/contract';
+import { personActor, type Task, type TrackerItem } from '@tidemill/contract';
+import { afterEach } from 'vitest';
 import type { EngineDeps, FollowedTracker } from '../../packages/daemon/src/engine/deps.ts';
+import { takeByHand } from '../../packages/daemon/src/engine/tracker/take-item.ts';
 import { EngineBed, quickAgent, silentAgent } from './engine-bed.ts';
 import { SimTracker } from './sim-tracker.ts';
 
@@ -47,8 +49,44 @@ export class TrackerBed {
     return this.bed.store.records({ noun: 'trackerItem', projectId: this.bed.projectId });
   }
 
+  /** Open alerts about the tracker. */
+  async alerts(): Promise<string[]> {
+    return (await this.bed.alerts()).filter((alert) => alert.includes(' tracker'));
+  }
+
+  /** A person takes an item. `hash`: what the person has seen. */
+  async take(number: number, hash?: string): Promise<void> {
+    const { store, projectId } = this.bed;
+    const item = await store.record('trackerItem', `tracker/${projectId}/sim:board#${number}`);
+    const ids = { next: (kind: string) => `${kind}_by_hand_${number}` };
+    await takeByHand({ store, ids, project: { id: projectId } }, item!, personActor('ada'), hash);
+  }
+
   /** Until everything that was planned is read and written. */
   async settle(ms = 60_000): Promise<void> {
     await this.bed.pass(ms);
   }
+}
+
+type Args = Parameters<typeof TrackerBed.open>;
+
+/** For a test file: beds that are closed after each test. */
+export function trackerBeds() {
+  const made: TrackerBed[] = [];
+  afterEach(async () => {
+    for (const each of made.splice(0)) await each.bed.close();
+  });
+  const begin = async (...args: Args): Promise<TrackerBed> => {
+    const one = await TrackerBed.open(...args);
+    made.push(one);
+    return one;
+  };
+  /** Started, and has read its tracker once. */
+  const started = async (...args: Args): Promise<TrackerBed> => {
+    const one = await begin(...args);
+    await one.bed.start();
+    await one.settle(1_000);
+    return one;
+  };
+  return { begin, started };
 }

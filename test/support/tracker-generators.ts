@@ -21,6 +21,11 @@ export const TRACKER_GENERATORS: { [T in TrackerCommand]: (draw: Draw) => Omit<C
   }),
   'trackerItem.take': (draw) => ({ ...about(draw), taskId: draw.task.id, before: draw.b % 2 ? null : 'task_0', by }),
   'trackerItem.follow': (draw) => ({ ...about(draw), taskId: draw.task.id, hash: hashOf(draw.b) }),
+  'trackerItem.hear': (draw) => ({
+    ...about(draw),
+    taskId: draw.task.id,
+    comments: [{ id: `c${draw.b % 5}`, author: 'ada', text: 'ada: more' }],
+  }),
   'trackerItem.refuse': (draw) => ({ ...about(draw), why: 'no', by }),
   'trackerItem.leave': (draw) => ({ ...about(draw), why: 'it is gone' }),
   'trackerItem.publish': (draw) => ({

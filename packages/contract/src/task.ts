@@ -61,6 +61,8 @@ export const Feedback = z.object({
   files: z.array(z.string()).default([]),
   /** It shows only with the newest target merged in: the target is merged into the worktree before the agent starts. */
   needsTarget: z.boolean().optional(),
+  /** Of a person, and no builder was told yet: it stays until one is, whatever becomes of a run that has already begun. */
+  isUnread: z.boolean().optional(),
 });
 export type Feedback = z.infer<typeof Feedback>;
 

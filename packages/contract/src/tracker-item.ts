@@ -82,6 +82,8 @@ export const TrackerItem = z.object({
   error: z.string().nullable(),
   /** Labels for an item of our own. */
   offers: z.array(z.string()),
+  /** Ids of comments that were passed on to its task. */
+  heard: z.array(z.string()).default([]),
   createdAt: z.number(),
 });
 export type TrackerItem = z.infer<typeof TrackerItem>;

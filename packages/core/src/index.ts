@@ -127,6 +127,7 @@ export * from './tables.ts';
 export { criteriaOf } from './task/criteria.ts';
 export { movesOf } from './task/move.ts';
 export { movedOn } from './task/steer.ts';
+export { wayBack } from './task/unread.ts';
 export type { Drawn } from './trace/drawn.ts';
 export { drawTrace, type EventFacts, TRACED_EVENTS } from './trace/of-event.ts';
 export { traceId, traceOf } from './trace/of-log.ts';
@@ -141,4 +142,5 @@ export {
   STATE_LABELS,
 } from './tracker/outside.ts';
 export { closesNothing, quietText } from './tracker/quiet.ts';
+export { asksForWork, wordsOf } from './tracker/words.ts';
 export { aboutWork, isJob, LEASE_MS, nameOf, type Work } from './work.ts';

@@ -1,3 +1,4 @@
+import { Comments } from './comments.ts';
 import { type Answer, type Asked, answer, notFound } from './exchange.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -9,10 +10,12 @@ export class Issues {
   readonly #gone = new Map<number, { status: number; message: string }>();
   readonly #upstream: Upstream;
   readonly #users: ReadonlySet<string>;
+  readonly #comments: Comments;
 
   constructor(upstream: Upstream, users: ReadonlySet<string>) {
     this.#upstream = upstream;
     this.#users = users;
+    this.#comments = new Comments(upstream);
   }
 
   blockersOf = (issue: number): number[] => [...(this.#blockedBy.get(issue) ?? [])];
@@ -44,6 +47,8 @@ export class Issues {
         { message: gone.message },
         gone.status === 301 ? { location: `/repositories/2/issues/${number}` } : {},
       );
+    const commented = await this.#comments.answer(asked, inside, (issue) => this.#gone.has(issue));
+    if (commented) return commented;
     const blocked = /^\/dependencies\/blocked_by(?:\/(\d+))?$/.exec(one?.[2] ?? '');
     if (blocked) return this.#dependencies(asked, number, blocked[1], mayPush);
     // GitHub ignores labels and milestones that people without push access give.

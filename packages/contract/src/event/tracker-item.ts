@@ -40,6 +40,12 @@ export const trackerItemEvents = [
     { ...ofItem, taskId: z.string(), hash: z.string() },
     { stale, shown: 'log', says: () => mill('its task follows the edited item') },
   ),
+  /** What people wrote there was passed on to the task. */
+  event(
+    'trackerItem.heard',
+    { ...ofItem, taskId: z.string(), comments: z.array(z.string()), authors: z.array(z.string()) },
+    { stale, says: ({ authors }) => said(authors.join(', '), 'commented on its item in the tracker') },
+  ),
   event(
     'trackerItem.refused',
     { ...ofItem, why: z.string(), by: Actor },

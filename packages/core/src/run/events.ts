@@ -1,6 +1,7 @@
 import { isBuilding, NO_PROGRESS, type Outcome, type Run, type Task } from '@tidemill/contract';
 import { changesNothing, type EventOf, type Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
+import { withFeedback } from '../task/unread.ts';
 import { changeLeasedTask } from '../task-row.ts';
 
 /** Failure classes of system stages: only a person resets them, not a builder's success. */
@@ -78,8 +79,8 @@ function afterRun(task: Task, run: Run | undefined, body: EventOf<'run.finished'
   const lasting = Object.entries(counters.failures).filter(([kind]) => LASTING_FAILURES.includes(kind));
   const rejected = run?.mode === 'review' && body.outcome === 'changes_requested' ? 1 : 0;
   return {
-    feedback: [],
-    rework: false,
+    // What people said while it ran is for the next one.
+    ...withFeedback(task.feedback.filter(({ isUnread }) => isUnread)),
     plan: planAfter(task, body),
     ...(PLANS.includes(body.outcome) ? { declared: body.envelope?.declares ?? {} } : {}),
     subtasks: body.envelope?.subtasks ?? task.subtasks,

@@ -4,7 +4,7 @@ import type { Deciding } from '../gate/deciding/changed-file.ts';
 import type { CommandParts } from '../noun.ts';
 import { askingTask, endingStage, leasedTask, taskAlone, workAndPaidRun } from '../task-lookup.ts';
 import { holdStage } from './hold.ts';
-import { commitWork, finishStage, noteSnapshot, waitInStage } from './stage.ts';
+import { commitWork, finishStage, hearInStage, noteSnapshot, waitInStage } from './stage.ts';
 import { vetoStage } from './veto.ts';
 
 export interface StageCommands {
@@ -22,6 +22,8 @@ export interface StageCommands {
   'stage.hold': { files: Deciding[] } & Fence;
   /** A merge dropped something of the target: holds the task until a person accepts it or sends it back. */
   'stage.veto': { losses: MergeLoss[] } & Fence;
+  /** People said something since a builder last worked on it: the task goes back first. */
+  'stage.hear': Fence;
   'work.commit': { commit: string; tree: string; notes: string[] } & Fence;
   'snapshot.note': { taskId: string; ref: string; why: string };
 }
@@ -31,6 +33,7 @@ export const stageCommands: CommandParts<keyof StageCommands> = {
   'stage.wait': { scope: workAndPaidRun, decide: waitInStage },
   'stage.hold': { scope: askingTask, decide: holdStage },
   'stage.veto': { scope: askingTask, decide: vetoStage },
+  'stage.hear': { scope: askingTask, decide: hearInStage },
   'work.commit': { scope: leasedTask, decide: commitWork },
   'snapshot.note': { scope: taskAlone, decide: noteSnapshot },
 };

@@ -2,11 +2,13 @@ import type { Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
 import { endStage } from '../pipeline/end-stage.ts';
+import { enter } from '../pipeline/enter.ts';
 import { parkedIfAsking } from '../pipeline/park.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { askAfterProof } from '../question/at-end.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import { COMMENTED, wayBack } from '../task/unread.ts';
 import { interruptRun, released } from '../work.ts';
 
 export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: DecideEnv): Decision {
@@ -45,6 +47,19 @@ export function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env:
 function waitMs(task: Task, { why, untilMs, landing }: CommandOf<'stage.wait'>, now: number): number {
   if (!landing || task.waiting !== why) return untilMs;
   return Math.min(landing.maxMs, Math.max(untilMs, now - task.stageSince));
+}
+
+export function hearInStage(slice: Slice, command: CommandOf<'stage.hear'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const to = wayBack(project.rules, task);
+  if (to === null) return refuse('wrong_stage', `nobody said anything that sends #${task.number} back to its builder`);
+  return accept(
+    ...enter(slice, project.rules, task, { to, because: COMMENTED }),
+    released(task, COMMENTED),
+    ...parkedIfAsking({ ...task, stage: to }),
+  );
 }
 
 export function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {

@@ -4,6 +4,7 @@ import { changesNothing, type Reductions } from '../noun.ts';
 import { roleOf } from '../pipeline/stage.ts';
 import { changeTask } from '../task-row.ts';
 import { newTask } from './new-task.ts';
+import { withFeedback } from './unread.ts';
 
 export const taskEvents = {
   'task.created': (slice, body, { projectId, at }) => {
@@ -55,8 +56,7 @@ export const taskEvents = {
     })),
   'task.feedback_given': (slice, body) =>
     changeTask(slice, body, ({ feedback }) => ({
-      feedback: feedbackAfter(feedback, body.feedback),
-      rework: body.feedback.length > 0,
+      ...withFeedback(feedbackAfter(feedback, body.feedback)),
     })),
   'task.noted': (slice, body) => changeTask(slice, body, ({ context }) => ({ context: [...context, body.entry] })),
   'task.handed_off': (slice, body, { at }) =>
@@ -84,9 +84,12 @@ function settled(at: number): Partial<Task> {
   return { stageSince: at, resumeStage: null, blocked: null, waiting: null, notBefore: 0, offered: null };
 }
 
-/** Newer output of a gate, a reviewer or a merge replaces the older; a person's feedback stays. An empty list removes all. */
+/**
+ * Newer output of a gate, a reviewer or a merge replaces the older; a person's feedback stays. An empty list removes all that
+ * a builder was told.
+ */
 function feedbackAfter(before: Feedback[], given: Feedback[]): Feedback[] {
-  if (given.length === 0) return [];
+  if (given.length === 0) return before.filter(({ isUnread }) => isUnread);
   const renewed = new Set(given.map(({ kind }) => kind));
   return [...before.filter(({ kind }) => kind === 'person' || !renewed.has(kind)), ...given];
 }

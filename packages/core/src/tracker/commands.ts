@@ -1,6 +1,7 @@
 import type { Actor, PublishedState, SeenItem, WaitingReason } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
+import { hearComments } from './hear.ts';
 import {
   createItem,
   failItem,
@@ -35,6 +36,15 @@ export interface TrackerItemCommands {
   'trackerItem.take': OfItem & { taskId: string; before: string | null; hash?: string; by: Actor };
   /** Together with the command that edits the task. */
   'trackerItem.follow': OfItem & { taskId: string; hash: string };
+  /**
+   * What people wrote about it. Each comment is passed on once; `text` is what an agent reads. `isFirst`: before the first
+   * run, which will read the notes of the task.
+   */
+  'trackerItem.hear': OfItem & {
+    taskId: string;
+    comments: { id: string; author: string; text: string }[];
+    isFirst?: boolean;
+  };
   'trackerItem.refuse': OfItem & { why: string; by: Actor };
   'trackerItem.leave': OfItem & { why: string };
   'trackerItem.publish': OfItem & { published: PublishedState };
@@ -50,6 +60,10 @@ export const trackerItemCommands: CommandParts<keyof TrackerItemCommands> = {
   'trackerItem.see': { scope, decide: seeItem },
   'trackerItem.take': { scope: withTask, decide: takeItem },
   'trackerItem.follow': { scope: withTask, decide: followItem },
+  'trackerItem.hear': {
+    scope: (command) => [...withTask(command), look('openRecordsOf', command.taskId)],
+    decide: hearComments,
+  },
   'trackerItem.refuse': { scope, decide: refuseItem },
   'trackerItem.leave': { scope, decide: leaveItem },
   'trackerItem.publish': { scope, decide: publishItem },

@@ -17,12 +17,15 @@ const EMPTY = {
   published: null,
   error: null,
   offers: [],
+  heard: [],
 } as const;
+/** Older ones are no longer looked at. */
+const MOST_HEARD = 2_000;
 
 export const trackerItemEvents = {
   'trackerItem.seen': (slice, { itemId: id, key, url, author, isTrusted, waiting, seen }, { projectId, at }) => {
     const known = slice.record('trackerItem', id);
-    const item = known ?? { ...EMPTY, offers: [], id, projectId, status: 'waiting' as const, createdAt: at };
+    const item = known ?? { ...EMPTY, offers: [], heard: [], id, projectId, status: 'waiting' as const, createdAt: at };
     const status = item.status === 'left' ? (item.taskId === null ? 'waiting' : 'taken') : item.status;
     slice.records.put({ ...item, key, url, author, isTrusted, waiting, seen, status });
   },
@@ -34,6 +37,8 @@ export const trackerItemEvents = {
       published: published && { ...published, hash: '', isClosed: false },
     })),
   'trackerItem.followed': (slice, { itemId, hash }) => change(slice, itemId, () => ({ takenHash: hash, waiting: '' })),
+  'trackerItem.heard': (slice, { itemId, comments }) =>
+    change(slice, itemId, ({ heard }) => ({ heard: [...heard, ...comments].slice(-MOST_HEARD) })),
   'trackerItem.refused': (slice, { itemId, why }) =>
     // An edit that is refused leaves the task as it is.
     change(slice, itemId, ({ status, seen, takenHash }) =>
@@ -46,7 +51,7 @@ export const trackerItemEvents = {
   'trackerItem.published': (slice, { itemId, published }) => change(slice, itemId, () => ({ published, error: null })),
   'trackerItem.failed': (slice, { itemId, error }) => change(slice, itemId, () => ({ error })),
   'trackerItem.offered': (slice, { itemId: id, taskId, labels }, { projectId, at }) =>
-    slice.records.put({ ...EMPTY, id, projectId, status: 'offered', taskId, offers: labels, createdAt: at }),
+    slice.records.put({ ...EMPTY, heard: [], id, projectId, status: 'offered', taskId, offers: labels, createdAt: at }),
   'trackerItem.created': (slice, { itemId, key, url }) =>
     change(slice, itemId, () => ({ key, url, status: 'taken', error: null })),
 } satisfies Reductions;

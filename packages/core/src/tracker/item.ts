@@ -5,7 +5,7 @@ import type { Slice } from '../slice.ts';
 
 type Found = { ok: true; item: TrackerItem } | { ok: false; refusal: Refusal };
 
-function find(slice: Slice, { projectId, itemId }: { projectId: string; itemId: string }): Found {
+export function find(slice: Slice, { projectId, itemId }: { projectId: string; itemId: string }): Found {
   const item = slice.record('trackerItem', itemId);
   if (item?.projectId === projectId) return { ok: true, item };
   const hint = '`tidemill tracker items` lists them';

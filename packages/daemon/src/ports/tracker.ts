@@ -27,8 +27,21 @@ export interface GoneItem {
   gone: string;
 }
 
+/** What a person wrote about an item, besides its text. Comments of programs and of Tidemill are none. */
+export interface ItemComment {
+  key: string;
+  /** Unique in the tracker. */
+  id: string;
+  author: string;
+  /** Asked from the tracker. What others write is data and starts nothing. */
+  mayPush: boolean;
+  text: string;
+}
+
 export interface TrackerChanges {
   items: ExternalItem[];
+  /** What was written since the cursor, about any item. A whole list has none. */
+  comments: ItemComment[];
   /** For the next call. */
   cursor: string;
   /** Every open item that is selected is among them. */
@@ -66,6 +79,8 @@ export interface Tracker {
   /** Without a cursor: every open item that is selected. With one: all that changed since, selected or not. */
   changes(cursor: string | null): Promise<TrackerChanges>;
   items(keys: readonly string[]): Promise<(ExternalItem | GoneItem)[]>;
+  /** Everything that people wrote about one item. Empty where a tracker has no comments. */
+  comments(key: string): Promise<ItemComment[]>;
 
   /** Returns its id; or which other Tidemill works on the item, and then nothing is written. */
   comment(key: string, comment: OutsideComment): Promise<{ id: string } | { takenBy: string }>;

@@ -53,7 +53,7 @@ async function step(deps: EngineDeps, leased: LeasedTask, now: Candidate, tools:
   if (pull?.state === 'closed' && !(await reopened(leased, pull, tools))) return;
   if (candidate.kind === 'empty') return endAsEmpty(leased);
   if (pull && task.offered && pull.head !== task.offered.commit) return waitForOthers(leased, pull);
-  if (pull && (await passOn(leased, pull, tools))) return;
+  if (pull && (await passOn(leased, pull, { ...tools, rules: deps.project.rules }))) return;
   if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
   if (!task.offered) return offer(deps, leased, candidate, pull, tools);
   return proceed(deps, leased, await opened(deps, leased, pull, tools), candidate, tools);

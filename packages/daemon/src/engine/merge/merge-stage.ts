@@ -1,3 +1,4 @@
+import { wayBack } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { isProven, type Prover } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -55,6 +56,9 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   const held = await tools.target.takeIn();
   const obstacle = held ?? (await workspace.landingObstacle());
   if (await settlePrepared(deps, head, tools.target)) return 'over';
+  // With a pull request, that is looked at first: people may have merged it.
+  const isOffered = deps.pullRequests && head.task.pull;
+  if (!isOffered && wayBack(deps.project.rules, head.task) !== null) return over(head.must({ type: 'stage.hear' }));
   if (obstacle !== null) return over(waitFor(head, obstacle, held === null ? WATCHED : HELD));
   if (await waitForLarger(deps, head)) return 'over';
   const candidate = await workspace.candidate(head.ref);
@@ -64,15 +68,16 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   if (candidate.kind === 'empty') return over(endAsEmpty(head));
   tools.prover.baseline.lookSoon();
   // One that is proven already lands at once; the others gain nothing by waiting for each other.
-  if (!(await isProven(deps, candidate.tree))) await joinOthers(batch);
+  if (!(await isProven(deps, candidate.tree))) await joinOthers(deps, batch);
   const stack = await stackUp(deps, batch, candidate);
   if (stack.layers.length === 0) return 'over';
   return proveAndLand(deps, batch, stack, tools);
 }
 
-/** A task that a crash interrupted while it landed gets its own turn. */
-async function joinOthers(batch: Batch): Promise<void> {
+/** A task that a crash interrupted while it landed, or that people commented on, gets its own turn. */
+async function joinOthers(deps: EngineDeps, batch: Batch): Promise<void> {
   await batch.fill();
   for (const member of batch.members)
-    if (member !== batch.head && member.task.prepared) await batch.release(member, 'it may have landed already');
+    if (member !== batch.head && (member.task.prepared || wayBack(deps.project.rules, member.task) !== null))
+      await batch.release(member, 'it lands by itself, or goes back');
 }

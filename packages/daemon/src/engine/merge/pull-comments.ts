@@ -1,31 +1,34 @@
-import type { Feedback, PullRequestConfig, PullRequestRef } from '@tidemill/contract';
+import type { Feedback, ProjectRules, PullRequestConfig, PullRequestRef } from '@tidemill/contract';
+import { asksForWork, wayBack, wordsOf } from '@tidemill/core';
 import type { Forge, PullComment, PullRequest } from '../../ports.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 
-const MOST_TEXT = 8_000;
 const MOST_COMMENTS = 50;
-/** Praise asks for no work. */
-const PRAISE = /^(lgtm|looks good( to me)?|thanks?( you)?|ship it|nice( work)?|👍|🎉|:\+1:|:tada:)[.!\s]*$/i;
 
 /**
- * Passes what people with push access said since the last time to the agent. Returns true if the task went back to it.
+ * Passes what people with push access said since the last time to the agent, here or on the task's issue. Returns true if the
+ * task went back to it.
  * What GitHub would merge by itself is taken back first: it is not what they asked for.
  */
 export async function passOn(
   leased: LeasedTask,
   pull: PullRequest,
-  { forge, settings }: { forge: Forge; settings: Pick<PullRequestConfig, 'merge'> },
+  { forge, settings, rules }: { forge: Forge; settings: Pick<PullRequestConfig, 'merge'>; rules: ProjectRules },
 ): Promise<boolean> {
   const seen = leased.task.pull?.number === pull.number ? leased.task.pull.seen : { comment: 0, line: 0, review: 0 };
   const all = await forge.comments(pull.number);
   const wanted = all.filter(
-    ({ id, kind, isTrusted, isApproval, text }) =>
-      id > seen[kind] && isTrusted && !isApproval && text.trim() !== '' && !PRAISE.test(text.trim()),
+    ({ id, kind, isTrusted, isApproval, text }) => id > seen[kind] && isTrusted && !isApproval && asksForWork(text),
   );
   // Those above the limit have their turn next time.
   const fresh = wanted.sort((a, b) => a.id - b.id).slice(0, MOST_COMMENTS);
-  if (fresh.length === 0) return false;
+  const isOfIssue = fresh.length === 0 && wayBack(rules, leased.task) !== null;
+  if (fresh.length === 0 && !isOfIssue) return false;
   if (settings.merge === 'auto') await forge.unqueue(pull.number);
+  if (isOfIssue) {
+    await leased.must({ type: 'stage.hear' });
+    return true;
+  }
   await leased.must({ type: 'merge.note_pull', number: pull.number, url: pull.url });
   const authors = [...new Set(fresh.map(({ author }) => author))];
   await leased.must({
@@ -47,7 +50,7 @@ function newest(all: PullComment[], before: PullRequestRef['seen']): PullRequest
 function feedbackOf(comments: PullComment[], { number }: PullRequest): Feedback[] {
   return comments.map(({ author, place, text }) => ({
     kind: 'person' as const,
-    text: `${author} on pull request #${number}${place ? `, ${place}` : ''}:\n${text.slice(0, MOST_TEXT)}`,
+    text: wordsOf(author, `pull request #${number}${place ? `, ${place}` : ''}`, text),
     files: place ? [place.replace(/:\d+$/, '')] : [],
   }));
 }

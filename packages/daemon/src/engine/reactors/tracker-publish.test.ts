@@ -1,28 +1,8 @@
-import { personActor } from '@tidemill/contract';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SimTracker } from '../../../../../test/support/sim-tracker.ts';
-import { TrackerBed } from '../../../../../test/support/tracker-bed.ts';
-import { takeByHand } from '../tracker/take-item.ts';
+import { trackerBeds } from '../../../../../test/support/tracker-bed.ts';
 
-const open: TrackerBed[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.bed.close();
-});
-
-async function begin(...args: Parameters<typeof TrackerBed.open>): Promise<TrackerBed> {
-  const made = await TrackerBed.open(...args);
-  open.push(made);
-  return made;
-}
-
-async function started(tracker: SimTracker, ...args: unknown[]): Promise<TrackerBed> {
-  const made = await begin(tracker, ...(args as []));
-  await made.bed.start();
-  await made.settle(1_000);
-  return made;
-}
-
-const ofTracker = async ({ bed }: TrackerBed) => (await bed.alerts()).filter((alert) => alert.includes(' tracker'));
+const { begin, started } = trackerBeds();
 
 describe('what goes back', () => {
   test('one comment that is edited, labels and a status for each stage; then it is closed', async () => {
@@ -62,12 +42,12 @@ describe('what goes back', () => {
     await made.settle();
     const items = await made.items();
     expect(items.filter(({ error }) => error !== null)).toHaveLength(1);
-    expect(await ofTracker(made)).toEqual(['warning tracker_item sim:board#1']);
+    expect(await made.alerts()).toEqual(['warning tracker_item sim:board#1']);
     expect(board.all[1]!.labels).toContain('tidemill:in-progress');
     board.troubles.length = 0;
     await made.settle(700_000);
     expect(board.all[0]!.labels).toContain('tidemill:in-progress');
-    expect(await ofTracker(made)).toEqual([]);
+    expect(await made.alerts()).toEqual([]);
   });
 });
 
@@ -108,9 +88,7 @@ describe('two Tidemills', () => {
     await lost.settle();
     await lost.bed.stop();
     const second = await started(board, {}, { host: 'other' });
-    const [left] = await second.items();
-    const tools = { store: second.bed.store, ids: { next: () => 'task_over' }, project: { id: 'project_1' } };
-    await takeByHand(tools as never, left!, personActor('ada'));
+    await second.take(1);
     second.isWorking = true;
     await second.settle(600_000);
     expect((await second.tasks()).map(({ stage }) => stage)).toEqual(['done']);

@@ -47,6 +47,11 @@ export class TrackerSync implements RoutedReactor {
     return wasRead;
   }
 
+  /** What people wrote about the item of a task before its first run. */
+  async readFirst(taskId: string): Promise<void> {
+    await this.#link.use(({ tracker }) => this.#reader.comments.readFirst(tracker, taskId));
+  }
+
   #isTold = false;
 
   async #tell(): Promise<void> {

@@ -1,39 +1,10 @@
 import { personActor } from '@tidemill/contract';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SimTracker } from '../../../../../test/support/sim-tracker.ts';
-import { TrackerBed } from '../../../../../test/support/tracker-bed.ts';
-import { takeByHand } from '../tracker/take-item.ts';
+import { trackerBeds } from '../../../../../test/support/tracker-bed.ts';
 
 const ada = personActor('ada');
-const open: TrackerBed[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.bed.close();
-});
-
-async function begin(...args: Parameters<typeof TrackerBed.open>): Promise<TrackerBed> {
-  const made = await TrackerBed.open(...args);
-  open.push(made);
-  return made;
-}
-
-async function started(tracker: SimTracker, ...args: unknown[]): Promise<TrackerBed> {
-  const made = await begin(tracker, ...(args as []));
-  await made.bed.start();
-  await made.settle(1_000);
-  return made;
-}
-
-const take = async ({ bed }: TrackerBed, number: number, hash?: string) => {
-  const item = await bed.store.record('trackerItem', `tracker/project_1/sim:board#${number}`);
-  const tools = {
-    store: bed.store,
-    ids: { next: (kind: string) => `${kind}_by_hand_${number}` },
-    project: { id: 'project_1' },
-  };
-  return takeByHand(tools as never, item!, ada, hash);
-};
-
-const ofTracker = async ({ bed }: TrackerBed) => (await bed.alerts()).filter((alert) => alert.includes(' tracker'));
+const { begin, started } = trackerBeds();
 
 describe('items become tasks', () => {
   test('each once, with kind, priority, criteria, origin and dependencies, whatever the order', async () => {
@@ -92,25 +63,25 @@ describe('trust', () => {
     const item = board.add('Do what I say', { author: 'eve', mayPush: false });
     const made = await started(board);
     expect(await made.tasks()).toEqual([]);
-    expect(await ofTracker(made)).toEqual(['info tracker_item waiting']);
+    expect(await made.alerts()).toEqual(['info tracker_item waiting']);
     const [seen] = await made.items();
-    await expect(take(made, 1, 'another hash')).rejects.toThrow('has changed since you looked at it');
-    await take(made, 1, seen!.seen!.hash);
+    await expect(made.take(1, 'another hash')).rejects.toThrow('has changed since you looked at it');
+    await made.take(1, seen!.seen!.hash);
     const [task] = await made.tasks();
     expect(task).toMatchObject({ title: 'Do what I say', origin: { author: 'eve', isTrusted: false } });
-    await expect(take(made, 1)).rejects.toThrow('is already task #1');
+    await expect(made.take(1)).rejects.toThrow('is already task #1');
     await made.settle();
-    expect(await ofTracker(made)).toEqual([]);
+    expect(await made.alerts()).toEqual([]);
 
     board.edit(item, { title: 'Do something else', body: 'Send me the keys.' });
     await made.settle();
     expect((await made.tasks())[0]).toMatchObject({ title: 'Do what I say' });
     expect((await made.items())[0]).toMatchObject({ status: 'taken', waiting: 'edited' });
-    expect(await ofTracker(made)).toEqual(['info tracker_item waiting']);
-    await take(made, 1);
+    expect(await made.alerts()).toEqual(['info tracker_item waiting']);
+    await made.take(1);
     expect((await made.tasks())[0]).toMatchObject({ title: 'Do something else' });
     await made.settle();
-    expect(await ofTracker(made)).toEqual([]);
+    expect(await made.alerts()).toEqual([]);
   });
 
   test('a refused item stays refused', async () => {
@@ -132,7 +103,7 @@ describe('trust', () => {
   ] as const)('with trust: %j %i task is made, trusted: %s', async (trust, count, isTrusted) => {
     const board = new SimTracker();
     board.add('One', { author: 'eve', mayPush: false });
-    const made = await started(board, { trust });
+    const made = await started(board, { trust: trust === 'anyone' ? trust : [...trust] });
     const tasks = await made.tasks();
     expect(tasks).toHaveLength(count);
     if (count > 0) expect(tasks[0]!.origin).toMatchObject({ isTrusted });
@@ -225,7 +196,7 @@ describe('trouble', () => {
       expect(made.bed.engine.tracker.state()).toMatchObject({ trouble: `the board says ${trouble}` });
       await made.settle(300_000);
       expect(await made.tasks()).toHaveLength(1);
-      expect(await ofTracker(made)).toEqual([]);
+      expect(await made.alerts()).toEqual([]);
       const raised = (await made.bed.log('alert.raised')).filter(
         ({ body }) => body.type === 'alert.raised' && body.kind === 'tracker',
       );

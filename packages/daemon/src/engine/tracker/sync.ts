@@ -3,6 +3,7 @@ import { type Command, contentText, STATE_LABELS } from '@tidemill/core';
 import { type ExternalItem, type GoneItem, isGone } from '../../ports.ts';
 import type { EngineDeps, FollowedTracker } from '../deps.ts';
 import { closedByPerson } from './closed.ts';
+import { TrackerComments } from './comments.ts';
 import { dependenciesOf, followCommands, hasEnded, itemsByKey, takingCommands } from './take-item.ts';
 
 /** What was deleted or moved away is in no list of changes, so everything is read again after this time. */
@@ -23,8 +24,11 @@ export class TrackerReader {
   /** The tracker that the cursor belongs to. */
   #of: FollowedTracker['tracker'] | null = null;
 
+  readonly comments: TrackerComments;
+
   constructor(deps: EngineDeps) {
     this.#deps = deps;
+    this.comments = new TrackerComments(deps);
   }
 
   async read(followed: FollowedTracker): Promise<void> {
@@ -32,13 +36,15 @@ export class TrackerReader {
     const now = this.#deps.clock.now();
     if (this.#of !== tracker || now - this.#wholeAt >= WHOLE_MS) this.#cursor = null;
     this.#of = tracker;
-    const { items, cursor, isWhole, faults } = await tracker.changes(this.#cursor);
+    const { items, comments, cursor, isWhole, faults } = await tracker.changes(this.#cursor);
     if (isWhole) this.faults = faults ?? new Map();
-    if (items.length > 0 || isWhole) {
+    if (items.length > 0 || comments.length > 0 || isWhole) {
       const { store, project } = this.#deps;
       const known = await itemsByKey(store, project.id);
       const more = await tracker.items(this.#toLookAt(items, known, isWhole));
       await this.#follow(followed, [...items, ...more], known);
+      await this.comments.passOn(comments, known);
+      if (isWhole) await this.comments.readThrough(tracker, known);
     }
     this.#cursor = cursor;
     if (isWhole) this.#wholeAt = now;

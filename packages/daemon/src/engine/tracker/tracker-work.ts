@@ -65,16 +65,19 @@ export class EngineTracker implements TrackerWork {
   }
 
   /**
-   * Before the first agent of an item's task: the comment that claims it. Work does not wait for a tracker that is slow or
-   * in trouble.
+   * Before the first agent of an item's task: writes the comment that claims it, and reads what people wrote. Work does not wait
+   * for a tracker that is slow or in trouble. Returns the task as it is then.
    */
-  async claim(task: Task): Promise<void> {
-    if (task.origin?.kind !== 'tracker' || Object.keys(task.runs).length > 0 || !this.#link.followed) return;
-    const { clock, onNote } = this.#deps;
+  async claim(task: Task): Promise<Task> {
+    if (task.origin?.kind !== 'tracker' || Object.keys(task.runs).length > 0 || !this.#link.followed) return task;
+    const { clock, onNote, store } = this.#deps;
     const written = this.#publish
       .claim(task.id)
+      .then(() => this.#sync.readFirst(task.id))
       .catch((error: unknown) => onNote(`#${task.number} could not be claimed at the tracker`, error));
     const isOver = new AbortController();
     await Promise.race([written.finally(() => isOver.abort()), clock.sleep(CLAIM_MS, isOver.signal)]);
+    const now = await store.task(task.id);
+    return now?.lease?.token === task.lease?.token ? (now ?? task) : task;
   }
 }

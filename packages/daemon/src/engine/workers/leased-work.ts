@@ -180,7 +180,8 @@ export class LeasedWork {
 
 /** A task in its stage, with its worktree. */
 export class LeasedTask extends LeasedWork {
-  readonly task: Task;
+  /** As it was when it was claimed. */
+  task: Task;
   readonly ref: WorktreeRef;
   /** Trees on which gates failed in this run. */
   readonly sentBack = new Set<string>();

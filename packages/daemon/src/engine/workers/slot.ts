@@ -1,5 +1,5 @@
 import { type Actor, type DesiredState, ENGINE, type Job, type Role, type Task } from '@tidemill/contract';
-import { stageOf } from '@tidemill/core';
+import { stageOf, wayBack } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { AgentBackoff, Setback } from '../dispatch/agent-backoff.ts';
 import type { Outages } from '../dispatch/outages.ts';
@@ -23,8 +23,11 @@ export interface SlotTools {
   usual: UsualTimes;
   target: TargetSync;
   outages: Outages;
-  /** Says outside that the task is worked on. Another Tidemill may have been first: then the task is cancelled. */
-  claimOutside(task: Task): Promise<void>;
+  /**
+   * Says outside that the task is worked on, and returns it with what people wrote there. Another Tidemill may have been first:
+   * then the task is cancelled.
+   */
+  claimOutside(task: Task): Promise<Task>;
 }
 
 /** The worker of a slot. */
@@ -77,7 +80,7 @@ export class Slot {
     return this.#hold(leased, {
       do: async () => {
         await before;
-        await this.#claimOutside(task);
+        leased.task = await this.#claimOutside(task);
         return this.#stage(leased);
       },
       unwind: (error) => this.#unwind(leased, error),
@@ -134,7 +137,14 @@ export class Slot {
   }
 
   async #stage(leased: LeasedTask): Promise<StageReport | null> {
-    const stage = stageOf(this.#deps.project.rules, leased.task);
+    const { rules } = this.#deps.project;
+    const stage = stageOf(rules, leased.task);
+    const isMerge = stage?.actor === 'system' && stage.does === 'merge';
+    // What people said comes before a proof and a review of what they want changed. The merge stage sees to it itself.
+    if (!isMerge && wayBack(rules, leased.task) !== null) {
+      await leased.must({ type: 'stage.hear' });
+      return null;
+    }
     if (stage?.actor === 'agent') {
       await this.#target.refresh();
       const tools = { prover: this.#prover, usual: this.#usual };

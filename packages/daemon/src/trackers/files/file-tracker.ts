@@ -54,7 +54,7 @@ export class FileTracker implements Tracker {
     const sum = createHash('sha256').update(states);
     for (const { path, mtimeMs, size } of files) sum.update(`${path}\n${mtimeMs}\n${size}\n`);
     const now = sum.digest('hex');
-    if (now === cursor) return { items: [], cursor: now, isWhole: false };
+    if (now === cursor) return { items: [], comments: [], cursor: now, isWhole: false };
     const items: ExternalItem[] = [];
     const faults = new Map<string, string>();
     for (const file of files) {
@@ -64,7 +64,7 @@ export class FileTracker implements Tracker {
         faults.set(this.#key(file.name), error instanceof Error ? error.message : String(error));
       }
     }
-    return { items: unique(items, faults), cursor: now, isWhole: true, faults };
+    return { items: unique(items, faults), comments: [], cursor: now, isWhole: true, faults };
   }
 
   async items(keys: readonly string[]): Promise<(ExternalItem | GoneItem)[]> {
@@ -74,6 +74,11 @@ export class FileTracker implements Tracker {
     // A file that cannot be read may be the one: its id is unknown.
     const isSure = (faults?.size ?? 0) === 0;
     return keys.flatMap((key) => found.get(key) ?? (isSure ? { key, gone: 'its file is gone' } : []));
+  }
+
+  /** Who has something to say edits the file. */
+  async comments(): Promise<never[]> {
+    return [];
   }
 
   async comment(key: string, { instance, text }: OutsideComment): Promise<{ id: string }> {

@@ -5,6 +5,7 @@ import type {
   Clock,
   ExternalItem,
   GoneItem,
+  ItemComment,
   NewItem,
   OutsideComment,
   Tracker,
@@ -12,11 +13,12 @@ import type {
 } from '../../../ports.ts';
 import type { GithubClient } from '../client/client.ts';
 import { isGithubError } from '../client/github-error.ts';
+import { GithubPeople } from '../client/people.ts';
 import { blockersOf } from './blockers.ts';
 import { Board } from './board.ts';
-import { type IssueCursor, readCursor, sumOf, writeCursor } from './issue-cursor.ts';
-import { listByChange, newestChange } from './issue-list.ts';
-import { IssuePeople } from './issue-people.ts';
+import { IssueComments } from './issue-comments.ts';
+import { freshIn, type IssueCursor, readCursor, seenOf, writeCursor } from './issue-cursor.ts';
+import { listIssues, newestChange } from './issue-list.ts';
 import { OneComment } from './one-comment.ts';
 import { fromRest, isPull, type RawIssue, RestIssue } from './raw-issue.ts';
 import { inTrackerWords } from './trouble.ts';
@@ -42,8 +44,9 @@ export class GithubTracker implements Tracker {
   readonly #config: GithubTrackerConfig;
   readonly #now: () => number;
   readonly #repository: string;
-  readonly #people: IssuePeople;
+  readonly #people: GithubPeople;
   readonly #comment: OneComment;
+  readonly #comments: IssueComments;
   readonly #board: Board | null;
   /** Issues whose card changed and that were returned with this cursor: until it comes back they may be lost. */
   #returned = { cursor: '', cards: new Set<number>() };
@@ -56,8 +59,9 @@ export class GithubTracker implements Tracker {
     this.#config = config;
     this.#now = () => clock.now();
     this.#repository = repository;
-    this.#people = new IssuePeople(client, clock);
+    this.#people = new GithubPeople(client, clock);
     this.#comment = new OneComment(client, this.#people);
+    this.#comments = new IssueComments(client, this.#people, (issue) => this.#key(issue));
     this.#board = config.project ? new Board(client, clock, config.project) : null;
   }
 
@@ -78,6 +82,10 @@ export class GithubTracker implements Tracker {
       if (gone.length > 0) await this.#client.get('', z.object({ id: z.number() }));
       return [...(await this.#external(issues)), ...gone];
     });
+  }
+
+  comments(key: string): Promise<ItemComment[]> {
+    return inTrackerWords(false, this.#now, () => this.#comments.of(numberOf(key)));
   }
 
   comment(key: string, comment: OutsideComment): Promise<{ id: string } | { takenBy: string }> {
@@ -143,7 +151,9 @@ export class GithubTracker implements Tracker {
       (issue) => issue.state === 'open' && this.#isSelected(issue),
     );
     this.#returned = { cursor: '', cards: new Set() };
-    return { items: await this.#external(issues), cursor: this.#cursor(since, []), isWhole: true };
+    const start = { since, seen: [] };
+    const cursor = this.#cursor({ issues: start, comments: start });
+    return { items: await this.#external(issues), comments: [], cursor, isWhole: true };
   }
 
   /** Issues with one of the labels, each once. */
@@ -154,8 +164,8 @@ export class GithubTracker implements Tracker {
       ...(milestone === undefined ? {} : { milestone: await this.#milestone(milestone) }),
     };
     const lists: RestIssue[][] = [];
-    for (const label of labels) lists.push(await listByChange(this.#client, { ...query, labels: label }, null));
-    if (labels.length === 0) lists.push(await listByChange(this.#client, query, null));
+    for (const label of labels) lists.push(await listIssues(this.#client, { ...query, labels: label }, null));
+    if (labels.length === 0) lists.push(await listIssues(this.#client, query, null));
     const issues = lists.flat().filter((row) => !isPull(row));
     const byNumber = new Map(issues.map((row) => [row.number, fromRest(row)]));
     return [...byNumber.values()].sort((a, b) => a.number - b.number);
@@ -168,22 +178,22 @@ export class GithubTracker implements Tracker {
   }
 
   /** A call that repeats an earlier cursor gets the same again: what it returned was not processed. */
-  async #since({ since, seen }: IssueCursor, cursor: string): Promise<TrackerChanges> {
-    const before = new Map(seen);
-    const rows = await listByChange(this.#client, { state: 'all' }, since);
-    const fresh = rows.filter((row) => before.get(row.number) !== sumOf(row));
+  async #since(before: IssueCursor, cursor: string): Promise<TrackerChanges> {
+    const rows = await listIssues(this.#client, { state: 'all' }, before.issues.since);
+    const fresh = freshIn(before.issues, rows);
     const changed = new Map(fresh.filter((row) => !isPull(row)).map((row) => [row.number, fromRest(row)]));
     const cards = await this.#changedCards(cursor);
     for (const number of cards) {
       const issue = changed.has(number) ? null : await this.#look(this.#key(number));
       if (issue && 'number' in issue) changed.set(number, issue);
     }
-    // A pull request moves the cursor too, or the list would grow until an issue changes.
-    const isQuiet = fresh.length === 0 && changed.size === 0;
-    const next = isQuiet ? cursor : this.#cursor(rows.at(-1)?.updated_at ?? since, rows);
     const items = await this.#external([...changed.values()]);
+    const { comments, next: said } = await this.#comments.since(before.comments);
+    // A pull request moves the cursor too, or the list would grow until an issue changes.
+    const isQuiet = fresh.length === 0 && changed.size === 0 && said === before.comments;
+    const next = isQuiet ? cursor : this.#cursor({ issues: seenOf(before.issues.since, rows), comments: said });
     this.#returned = { cursor: next, cards };
-    return { items, cursor: next, isWhole: false };
+    return { items, comments, cursor: next, isWhole: false };
   }
 
   async #changedCards(cursor: string): Promise<Set<number>> {
@@ -196,9 +206,9 @@ export class GithubTracker implements Tracker {
     return cards;
   }
 
-  #cursor(since: string, rows: readonly RestIssue[]): string {
+  #cursor(at: IssueCursor): string {
     this.#reads += 1;
-    return writeCursor(since, rows, this.#reads);
+    return writeCursor(at, this.#reads);
   }
 
   #isSelected({ number, labels, milestone }: RawIssue): boolean {

@@ -3,22 +3,23 @@ import type { GithubClient, GithubQuery } from '../client/client.ts';
 import { RestIssue } from './raw-issue.ts';
 
 const PER_PAGE = 100;
-const Rows = z.array(RestIssue);
 
 /**
- * All issues and pull requests of a list, in the order of their last change. The next page begins at the last change that was read, and not
- * at a place in the list: an issue that changes while the pages are read comes again at the end, and none is missed.
+ * All rows of a list, in the order of their last change. The next page begins at the last change that was read, and not at a place
+ * in the list: a row that changes while the pages are read comes again at the end, and none is missed.
  */
-export async function listByChange(
+export async function listByChange<T extends { id: number; updated_at: string }>(
   client: GithubClient,
+  path: string,
+  schema: z.ZodType<T>,
   query: GithubQuery,
   from: string | null,
-): Promise<RestIssue[]> {
-  const found = new Map<number, RestIssue>();
+): Promise<T[]> {
+  const found = new Map<number, T>();
   let since = from;
   let page = 1;
   for (;;) {
-    const rows = await client.get('/issues', Rows, {
+    const rows = await client.get(path, z.array(schema), {
       ...query,
       ...{ sort: 'updated', direction: 'asc', per_page: PER_PAGE },
       ...(since === null ? {} : { since }),
@@ -37,9 +38,13 @@ export async function listByChange(
   }
 }
 
+/** Issues and pull requests. */
+export const listIssues = (client: GithubClient, query: GithubQuery, from: string | null): Promise<RestIssue[]> =>
+  listByChange(client, '/issues', RestIssue, query, from);
+
 /** When something last changed in the repository, by GitHub's own clock. */
 export async function newestChange(client: GithubClient): Promise<string> {
   const query = { state: 'all', sort: 'updated', direction: 'desc', per_page: 1 };
-  const [newest] = await client.get('/issues', Rows, query);
+  const [newest] = await client.get('/issues', z.array(RestIssue), query);
   return newest?.updated_at ?? '1970-01-01T00:00:00Z';
 }

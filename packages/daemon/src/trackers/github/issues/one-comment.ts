@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OutsideComment } from '../../../ports.ts';
 import type { GithubClient } from '../client/client.ts';
 import { isGithubError } from '../client/github-error.ts';
-import type { IssuePeople } from './issue-people.ts';
+import type { GithubPeople } from '../client/people.ts';
 
 const Comment = z.object({
   id: z.number(),
@@ -13,6 +13,10 @@ const Comment = z.object({
 type Comment = z.infer<typeof Comment>;
 
 const MARK = /<!-- tidemill:([0-9a-z-]{1,64}):(active|ended) -->/;
+/** The last line of each comment of a Tidemill, whichever it is. */
+const LAST_LINE = /<!-- tidemill:[0-9a-z-]{1,64}:(active|ended) -->\s*$/;
+export const isOfTidemill = (text: string): boolean => LAST_LINE.test(text);
+
 const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
 /**
@@ -21,9 +25,9 @@ const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
  */
 export class OneComment {
   readonly #client: GithubClient;
-  readonly #people: IssuePeople;
+  readonly #people: GithubPeople;
 
-  constructor(client: GithubClient, people: IssuePeople) {
+  constructor(client: GithubClient, people: GithubPeople) {
     this.#client = client;
     this.#people = people;
   }

@@ -3,12 +3,9 @@ import { z } from 'zod';
 import type { Clock, Forge, PullComment, PullMerge, PullRequest } from '../../../ports.ts';
 import type { GithubClient } from '../client/client.ts';
 import { isGithubError } from '../client/github-error.ts';
+import { GithubPeople } from '../client/people.ts';
 import { publish, readChecks } from './checks.ts';
-import { IssueComment, LineComment, Permission, Pull, Review } from './schemas.ts';
-
-/** How long it is remembered whether somebody may push. */
-const PERMISSION_MS = 10 * 60_000;
-const MAY_PUSH = new Set(['admin', 'maintain', 'write']);
+import { IssueComment, LineComment, Pull, Review } from './schemas.ts';
 
 const OBSTACLES: Record<string, string> = {
   dirty: 'it conflicts with its target',
@@ -33,12 +30,11 @@ const NO_AUTO_MERGE = `mutation ($id: ID!) { disablePullRequestAutoMerge(input: 
 /** Pull requests, checks and merging on GitHub. It keeps nothing: GitHub is asked each time. */
 export class GithubForge implements Forge {
   readonly #client: GithubClient;
-  readonly #clock: Clock;
-  readonly #permissions = new Map<string, { mayPush: boolean; at: number }>();
+  readonly #people: GithubPeople;
 
   constructor(client: GithubClient, clock: Clock) {
     this.#client = client;
-    this.#clock = clock;
+    this.#people = new GithubPeople(client, clock, true);
   }
 
   async repository(): Promise<string> {
@@ -112,7 +108,7 @@ export class GithubForge implements Forge {
         })),
     ];
     const judged: PullComment[] = [];
-    for (const one of all) judged.push({ ...one, isTrusted: await this.#mayPush(one.author) });
+    for (const one of all) judged.push({ ...one, isTrusted: await this.#people.mayPush(one.author) });
     return judged;
   }
 
@@ -183,28 +179,6 @@ export class GithubForge implements Forge {
       if (/clean status/i.test(error.message)) return null;
       if (/already (in|queued|enabled)/i.test(error.message)) return { kind: 'queued' };
       return { kind: 'refused', why: error.message };
-    }
-  }
-
-  /** Who was asked recently is not asked about again. */
-  async #mayPush(login: string): Promise<boolean> {
-    if (login === '') return false;
-    const now = this.#clock.now();
-    const known = this.#permissions.get(login);
-    if (known && now - known.at < PERMISSION_MS) return known.mayPush;
-    const mayPush = await this.#askPermission(login);
-    this.#permissions.set(login, { mayPush, at: now });
-    return mayPush;
-  }
-
-  async #askPermission(login: string): Promise<boolean> {
-    try {
-      const path = `/collaborators/${encodeURIComponent(login)}/permission`;
-      return MAY_PUSH.has((await this.#client.get(path, Permission)).permission);
-    } catch (error) {
-      // GitHub knows nobody of this name: a deleted account, or an App.
-      if (isGithubError(error, 'not_found')) return false;
-      throw error;
     }
   }
 }

@@ -28,8 +28,6 @@ export const LineComment = IssueComment.extend({
 });
 export const Review = IssueComment.extend({ state: z.string() });
 
-export const Permission = z.object({ permission: z.string() });
-
 export const CombinedStatus = z.object({
   total_count: z.number(),
   statuses: z.array(

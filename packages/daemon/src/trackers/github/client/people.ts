@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Clock } from '../../../ports.ts';
-import type { GithubClient } from '../client/client.ts';
-import { isGithubError } from '../client/github-error.ts';
+import type { GithubClient } from './client.ts';
+import { isGithubError } from './github-error.ts';
 
-const KEPT_MS = 3_600_000;
+/** How long it is remembered whether somebody may push. */
+const KEPT_MS = 600_000;
 /** Others cannot have push access, so nothing need be asked about them. */
 const MAY_HAVE_PUSH = ['OWNER', 'MEMBER', 'COLLABORATOR'];
 
@@ -11,20 +12,23 @@ const Permission = z.object({ permission: z.string(), role_name: z.string().null
 const PUSH = ['admin', 'maintain', 'write', 'push'];
 
 /** Who may push, and who we are. */
-export class IssuePeople {
+export class GithubPeople {
   readonly #client: GithubClient;
   readonly #clock: Clock;
+  readonly #isStrict: boolean;
   readonly #known = new Map<string, { mayPush: boolean; until: number }>();
   #self: Promise<string> | null = null;
 
-  constructor(client: GithubClient, clock: Clock) {
+  /** `isStrict`: a token that may not ask is an error. Otherwise nobody is trusted then. */
+  constructor(client: GithubClient, clock: Clock, isStrict = false) {
     this.#client = client;
     this.#clock = clock;
+    this.#isStrict = isStrict;
   }
 
   /** What GitHub says about a person's role counts, not what the person's association sounds like. */
-  async mayPush(login: string, association: string): Promise<boolean> {
-    if (!MAY_HAVE_PUSH.includes(association)) return false;
+  async mayPush(login: string, association?: string): Promise<boolean> {
+    if (login === '' || (association !== undefined && !MAY_HAVE_PUSH.includes(association))) return false;
     const known = this.#known.get(login);
     if (known && known.until > this.#clock.now()) return known.mayPush;
     const mayPush = await this.#ask(login);
@@ -51,8 +55,9 @@ export class IssuePeople {
       const { permission, role_name: role } = await this.#client.get(path, Permission);
       return PUSH.includes(permission) || PUSH.includes(role ?? '');
     } catch (error) {
-      // A token that may not ask, or somebody who is no collaborator: not known to be trusted.
-      if (isGithubError(error, 'not_found', 'missing_scope', 'gone')) return false;
+      // Nobody of this name: a deleted account, or an App.
+      if (isGithubError(error, 'not_found', 'gone')) return false;
+      if (!this.#isStrict && isGithubError(error, 'missing_scope')) return false;
       throw error;
     }
   }

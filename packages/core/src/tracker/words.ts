@@ -1,0 +1,14 @@
+import { itemBody } from './content.ts';
+
+const MOST_TEXT = 7_500;
+/** Praise asks for no work. */
+const PRAISE = /^(lgtm|looks good( to me)?|thanks?( you)?|ship it|nice( work)?|👍|🎉|:\+1:|:tada:)[.!\s]*$/i;
+
+export const asksForWork = (text: string): boolean => {
+  const seen = itemBody(text);
+  return seen !== '' && !PRAISE.test(seen);
+};
+
+/** What a person wrote outside, as an agent reads it. */
+export const wordsOf = (author: string, where: string, text: string): string =>
+  `${author} on ${where}:\n${itemBody(text.slice(0, MOST_TEXT))}`;
