@@ -72,8 +72,11 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     expect(question?.answer).toMatchObject({ text: 'Wheat' });
   });
 
-  test('reads the change of a task and comments on a line, and the agent is told', async () => {
+  test('comments on a line of a change, and the agent is told, also when the daemon restarts meanwhile', async () => {
     await bed.changed(1, 2);
+    await editor.command('Tidemill: Show Output');
+    await editor.choose('#1 Turn the wheel');
+    await editor.line('turning the wheel').waitFor();
     await editor.command('Tidemill: Show Change');
     await editor.choose('#1 Turn the wheel');
     const { page } = editor;
@@ -88,8 +91,19 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
       },
       { timeout: PATIENCE_MS },
     );
-    await page.locator('.review-widget .comment-form .monaco-editor.focused').waitFor();
+    const box = page.locator('.review-widget .comment-form .monaco-editor.focused');
+    await box.waitFor();
     await page.keyboard.type('Please make it elm');
+    await bed.stopDaemon();
+    await page.getByText('Tidemill is not running here.').first().waitFor();
+    await editor.screenshot('no-daemon');
+    await editor.button('Send to Agent').click();
+    await editor.toast('Tidemill is not running').waitFor();
+    // Neither the file nor the comment is lost.
+    await page.locator('.review-widget .comment-form').getByText('Please make it elm').waitFor();
+    await shown.locator('.view-line').filter({ hasText: 'rim' }).waitFor();
+    await bed.machine.up(bed.repository.root);
+    await editor.toast('Tidemill is running again').waitFor();
     await editor.button('Send to Agent').click();
     await page.getByText('sent to the agent, for its next run').waitFor();
     await editor.screenshot('comment');
@@ -100,12 +114,12 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     });
   });
 
-  test('follows the output of the agent and reads the evidence', async () => {
-    await editor.command('Tidemill: Show Output');
-    await editor.choose('#1 Turn the wheel');
-    await editor.line('turning the wheel').waitFor();
+  test('follows the output of the agent beyond the restart and reads the evidence', async () => {
+    await editor.page.getByRole('tab', { name: /^Output of #1/ }).click();
+    await editor.line('the next run').waitFor();
+    await expect.poll(() => editor.page.locator('.view-line', { hasText: 'turning the wheel' }).count()).toBe(2);
     bed.openDoor('wheel');
-    await editor.line('the run has ended').waitFor();
+    await expect.poll(() => editor.page.locator('.view-line', { hasText: 'the run has ended' }).count()).toBe(2);
     await bed.until(1, 'done');
     await editor.command('Tidemill: Show Evidence');
     await editor.choose('#1 Turn the wheel');
@@ -116,13 +130,14 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
   test('completes a conflict in the merge editor and marks it resolved', async () => {
     await bed.add('Raise the wall');
     await bed.add('Lay the floor');
-    await bed.changed(3, 1);
+    await bed.changed(3, 2);
     await bed.changed(4, 1);
-    bed.repository.write({ 'wall.txt': 'top\nstones 11\nmiddle\nfloor\n', 'floor.txt': 'slate\n' });
+    const meanwhile = { 'wall.txt': 'top\nstones 11\nmiddle\nfloor\n', 'floor.txt': 'slate\n', 'arms.txt': 'bear\0' };
+    bed.repository.write(meanwhile);
     bed.repository.git('commit', '-q', '-a', '-m', 'Meanwhile');
     bed.openDoor('conflict');
     await editor.unfold('Conflicts');
-    await editor.row('Conflict of task 3, Raise the wall, 1 file with main').waitFor();
+    await editor.row('Conflict of task 3, Raise the wall, 2 files with main').waitFor();
     await editor.row('Conflict of task 4, Lay the floor, 1 file with main').waitFor();
     await editor.row('wall.txt, not resolved').click();
     const { page } = editor;
@@ -136,11 +151,21 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText('Remove #3').waitFor();
     await editor.screenshot('merge');
     await editor.button('Complete Merge').click();
+    await editor.toast('wall.txt is resolved. 1 file of #3 left.').waitFor();
+    // A binary file is taken from one side as a whole; what that drops of the other one is asked.
+    await editor.row('arms.txt, not resolved').click();
+    await editor.screenshot('binary');
+    await editor.choose('Keep the version of #3');
     await editor.press('All files of #3 are resolved', 'Mark Resolved');
+    await editor.dialog.getByText('Drop changes of main?').waitFor();
+    await editor.dialog.getByText('arms.txt').waitFor();
+    await editor.screenshot('dropped');
+    await editor.dialog.getByRole('button', { name: 'Drop Changes' }).click();
     await editor.toast('#3 continues').waitFor();
     await editor.row('Conflict of task 3').waitFor({ state: 'detached' });
     await bed.until(3, 'done');
     expect(bed.repository.git('show', 'main:wall.txt')).toBe('top\nstones 11\nstones 12\nmiddle\nfloor');
+    expect(bed.repository.git('show', 'main:arms.txt')).toBe('lion\0');
   });
 
   test('gets the commands for a terminal when the merge editor does not open, and can abort', async () => {
@@ -190,43 +215,26 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     }
   });
 
-  test('is told when the daemon ends, and goes on when it is back', async () => {
-    await bed.stopDaemon();
-    await editor.page.getByText('Tidemill is not running here.').first().waitFor();
-    await editor.screenshot('no-daemon');
-    await bed.machine.up(bed.repository.root);
-    await editor.toast('Tidemill is running again').waitFor();
-    await editor.row(/^Task 5, Heat the boiler/).waitFor();
-  });
-
-  test('chooses between two repositories, and is told when there is none', async () => {
+  test('chooses between two repositories of a workspace that is not trusted, and cannot change anything', async () => {
     const { folder } = bed.repository;
-    const other = join(folder, 'another mill');
-    mkdirSync(join(other, '.git'), { recursive: true });
+    mkdirSync(join(folder, 'another mill', '.git'), { recursive: true });
+    bed.server.distrust();
     await editor.show(bed.server.window(folder));
     await editor.openTidemill();
-    await editor.page.getByText('Tidemill is running, but not on this repository.').first().waitFor();
+    await editor.fleet.getByText('You have not trusted this workspace').waitFor();
     await editor.command('Tidemill: Choose Repository');
     await editor.choose('the mill');
     await editor.row(/^Task 5, Heat the boiler/).waitFor();
+    await editor.command('Tidemill: Add Task');
+    await editor.toast('You have not trusted this workspace').waitFor();
+    await editor.screenshot('untrusted');
+  });
+
+  test('is told when there is no repository', async () => {
     const empty = join(bed.machine.folder, 'empty');
     mkdirSync(empty);
     await editor.show(bed.server.window(empty));
     await editor.openTidemill();
     await editor.page.getByText('Open a folder with a git repository').first().waitFor();
-  });
-
-  test('sees a workspace that is not trusted, and cannot change anything in it', async () => {
-    const server = await bed.untrusting();
-    try {
-      await editor.show(server.window(bed.repository.root));
-      await editor.openTidemill();
-      await editor.row(/^Task 5, Heat the boiler/).waitFor();
-      await editor.command('Tidemill: Add Task');
-      await editor.toast('You have not trusted this workspace').waitFor();
-      await editor.screenshot('untrusted');
-    } finally {
-      await server.close();
-    }
   });
 });

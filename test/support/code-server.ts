@@ -14,7 +14,6 @@ const SETTINGS = {
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
-  'chat.disableAIFeatures': true,
   'telemetry.telemetryLevel': 'off',
   'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false,
@@ -22,8 +21,10 @@ const SETTINGS = {
   'git.openRepositoryInParentFolders': 'never',
   'git.autofetch': false,
   'files.simpleDialog.enable': true,
+  'remote.autoForwardPorts': false,
   'window.dialogStyle': 'custom',
   'security.workspace.trust.startupPrompt': 'never',
+  'security.workspace.trust.enabled': false,
 };
 
 interface Start {
@@ -32,8 +33,6 @@ interface Start {
   env: NodeJS.ProcessEnv;
   /** Settings that belong to the machine on which the editor's server runs. */
   machineSettings?: Record<string, unknown>;
-  /** Asks for trust before it runs what a folder contains, as an ordinary editor does. */
-  asksForTrust?: boolean;
 }
 
 /** A real VS Code on loopback, without anything of the person who runs the tests. */
@@ -66,6 +65,11 @@ export class CodeServer {
     writeFileSync(join(this.#data, kind, 'settings.json'), JSON.stringify(settings, null, 2));
   }
 
+  /** Windows that are opened from now on are not trusted until somebody says so, as in an ordinary editor. */
+  distrust(): void {
+    this.#write('User', { ...SETTINGS, 'security.workspace.trust.enabled': true });
+  }
+
   /** The address of a window that shows this folder, or this workspace file. */
   window(path: string): string {
     const kind = path.endsWith('.code-workspace') ? 'workspace' : 'folder';
@@ -89,7 +93,6 @@ export class CodeServer {
       ...[CODE_SERVER, '--config', config, '--auth', 'none', '--bind-addr', '127.0.0.1:0'],
       ...['--user-data-dir', this.#data, '--extensions-dir', join(this.#options.folder, 'extensions')],
       ...['--disable-telemetry', '--disable-update-check', '--disable-getting-started-override'],
-      ...(this.#options.asksForTrust ? [] : ['--disable-workspace-trust']),
     ];
   }
 

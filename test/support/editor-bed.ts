@@ -4,6 +4,8 @@ import { basename, join } from 'node:path';
 import type { Api, NewTask } from '@tidemill/contract';
 import type { Browser } from 'playwright-core';
 import { expect, inject, vi } from 'vitest';
+import { createIds, systemClock } from '../../packages/daemon/src/clock.ts';
+import { openStore } from '../../packages/daemon/src/store/open.ts';
 import { packExtension } from '../../scripts/vscode-bundle.ts';
 import { TemporaryRepository } from '../e2e/cli-repository.ts';
 import { launchBrowser, PATIENCE_MS } from './browser.ts';
@@ -49,7 +51,6 @@ export class EditorBed {
   server!: CodeServer;
   browser!: Browser;
   project = '';
-  #packed: string[] = [];
   readonly #doors = join(this.repository.root, '.doors');
 
   /** `extensions` are folders in test/support that are installed besides the packed one. */
@@ -58,13 +59,6 @@ export class EditorBed {
     bed.#prepare(scene);
     await bed.#start(extensions);
     return bed;
-  }
-
-  /** Another server, which asks whether a folder is trusted. */
-  async untrusting(): Promise<CodeServer> {
-    const folder = join(this.machine.folder, 'untrusting');
-    mkdirSync(folder);
-    return CodeServer.start({ folder, env: this.machine.env, asksForTrust: true }, this.#packed);
   }
 
   #prepare({ config, scenario, files }: Scene): void {
@@ -86,10 +80,10 @@ export class EditorBed {
     const packed = join(folder, 'packed');
     mkdirSync(packed);
     const { file } = await packExtension(join(folder, 'extension'), packed);
-    this.#packed = [file, ...extensions.map((name) => pack(join(import.meta.dirname, name), packed))];
+    const files = [file, ...extensions.map((name) => pack(join(import.meta.dirname, name), packed))];
     const machineSettings = { 'tidemill.program': this.#program() };
     [this.server, this.browser] = await Promise.all([
-      CodeServer.start({ folder, env, machineSettings }, this.#packed),
+      CodeServer.start({ folder, env, machineSettings }, files),
       launchBrowser(env),
     ]);
   }
@@ -130,6 +124,21 @@ export class EditorBed {
   async until(task: number, stage: string): Promise<void> {
     const now = async () => (await this.api.task({ project: this.project, task })).task.stage;
     await expect.poll(now, { timeout: PATIENCE_MS }).toBe(stage);
+  }
+  /** An alert that a silent agent causes after ten minutes, written as the daemon writes it. */
+  async raiseStuck(number: number): Promise<void> {
+    const { task } = await this.api.task({ project: this.project, task: number });
+    const store = await openStore({
+      url: join(this.machine.data, 'store.db'),
+      clock: systemClock,
+      ids: createIds(systemClock),
+    });
+    const text = `#${number} ${task.title} has shown no progress for 10 minutes.`;
+    const raised = { taskId: task.id, kind: 'stuck', severity: 'warning', subject: `#${number}`, text } as const;
+    expect(await store.execute({ type: 'alert.raise', projectId: this.project, ...raised })).toMatchObject({
+      ok: true,
+    });
+    await store.close();
   }
   openDoor(name: string): void {
     writeFileSync(join(this.#doors, name), '');

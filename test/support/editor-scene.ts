@@ -1,4 +1,4 @@
-/** What the walk through VS Code shows: a fleet at work, a question, a change, two conflicts. */
+/** What the walk through VS Code shows: a fleet at work, a question, a change, two conflicts, one with a binary file. */
 export const SCENE = {
   config: `workers: 2
 pipeline: quick
@@ -20,6 +20,7 @@ gates:
   - when: { task: wall, mode: implement }
     do:
       - write: { path: wall.txt, content: "top\\nstones 12\\nmiddle\\nfloor\\n" }
+      - write: { path: arms.txt, content: "lion\\0" }
       - run: "{door conflict}"
       - result: { summary: raised }
   - when: { task: floor, mode: implement, attempt: 1 }
@@ -37,6 +38,7 @@ default:
   files: {
     'wall.txt': 'top\nstones 10\nmiddle\nfloor\n',
     'floor.txt': 'clay\n',
+    'arms.txt': 'eagle\0',
     'src/wheel.ts': 'export const spokes = 8;\n',
   },
 };

@@ -1,3 +1,4 @@
+import type { InboxItem } from './inbox.ts';
 import type { NeedsYou } from './view.ts';
 
 /** Why a task waits for a person, in five words at most. */
@@ -21,3 +22,10 @@ export const HELD_WORDS: Record<NeedsYou['holds'], string> = {
 
 export const heldText = ({ holds, at }: NeedsYou) =>
   holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : HELD_WORDS[holds];
+
+/** An inbox item's title in words: that of a task has the code of a reason. */
+export function inboxTitle({ ref, title }: Pick<InboxItem, 'ref' | 'title'>): string {
+  if (!ref.startsWith('#')) return title;
+  const reason = title.replace(/^blocked, /, '');
+  return HELD_WORDS[reason as NeedsYou['holds']] ?? title.replaceAll('_', ' ');
+}

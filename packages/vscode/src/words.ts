@@ -37,3 +37,17 @@ export function elapsed(ms: number): string {
   const rest = smaller ? Math.floor((ms % unit) / smaller[0]) : 0;
   return `${Math.floor(ms / unit)} ${name}${rest > 0 ? ` ${rest} ${smaller![1]}` : ''}`;
 }
+
+/** `just now`, `3 min ago`, `2 h ago`: coarse, so that a list of them is right for a while. */
+export function ago(ms: number): string {
+  const [unit, name] = stepOf(ms);
+  return name === '' ? 'just now' : `${Math.floor(ms / unit)} ${name} ago`;
+}
+
+/** How long `ago` says the same. */
+export function agoHolds(ms: number): number {
+  const [unit] = stepOf(ms);
+  return unit - (Math.max(0, ms) % unit);
+}
+
+const stepOf = (ms: number): [ms: number, name: string] => UNITS.find(([unit]) => ms >= unit) ?? [60_000, ''];

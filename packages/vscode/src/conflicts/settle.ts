@@ -32,7 +32,7 @@ export async function markResolved(link: Link, files: MergeFiles, number: number
 
 async function mayDrop({ number, losses, target }: ConflictDetail): Promise<boolean> {
   const { lossText } = await import('../contract-part.ts');
-  const yes = 'Settle Without Them';
+  const yes = 'Drop Changes';
   const detail =
     `Your resolution does not have everything that ${target} changed. If you go on, this is removed from ${target} when ` +
     `#${number} lands, and your decision is recorded.\n\n${lossText(losses, target, 5)}`;

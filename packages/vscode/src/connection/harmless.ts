@@ -1,4 +1,11 @@
-import { type InboxItem, type ProjectStatus, plainLine, plainText, type TaskSummary } from '@tidemill/contract';
+import {
+  type InboxItem,
+  inboxTitle,
+  type ProjectStatus,
+  plainLine,
+  plainText,
+  type TaskSummary,
+} from '@tidemill/contract';
 
 // Agents, programs and strangers write these texts. Without characters that hide or reorder the text beside them.
 
@@ -18,7 +25,7 @@ export function harmlessStatus(status: ProjectStatus): ProjectStatus {
 
 export const harmlessItem = (item: InboxItem): InboxItem => ({
   ...item,
-  title: plainText(item.title),
+  title: plainText(inboxTitle(item)),
   text: plainText(item.text),
   task: item.task && { ...item.task, title: plainLine(item.task.title) },
 });

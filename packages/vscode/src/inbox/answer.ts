@@ -41,7 +41,7 @@ async function choose(
   const picks = choices.map((choice) => ({ label: choice.label, detail: choice.detail || undefined, choice }));
   const picked = await vscode.window.showQuickPick(picks, {
     title,
-    placeHolder: oneLine(item.title.replaceAll('_', ' ')),
+    placeHolder: oneLine(item.title),
     ignoreFocusOut: true,
   });
   return picked?.choice;

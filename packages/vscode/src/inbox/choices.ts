@@ -82,7 +82,7 @@ function questionChoices({ options, defaultAnswer, allowFreeText, type }: Questi
 }
 
 function taskChoices(item: InboxItem): InboxChoice[] {
-  if (item.title.endsWith('conflict'))
+  if (item.title.includes('conflict'))
     return [{ does: 'conflict', label: 'Resolve the conflict', detail: 'Opens it in the merge editor.' }];
   const cancel: InboxChoice = { does: 'cancel', label: 'Cancel task', detail: 'Its work is kept.' };
   if (!item.command.includes('approve'))

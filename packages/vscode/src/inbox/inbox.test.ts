@@ -1,5 +1,7 @@
 import type { InboxItem, QuestionView } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
+import { harmlessItem } from '../connection/harmless.ts';
+import { ago, agoHolds } from '../words.ts';
 import { choicesOf, isQuestion, proposalOf } from './choices.ts';
 import { ToastPolicy } from './toast-policy.ts';
 
@@ -70,7 +72,7 @@ describe('what can be done about an item', () => {
     const stuck = item({
       ref: '#7',
       kind: 'escalation',
-      title: 'blocked, agent_failed',
+      title: 'the agent keeps failing',
       command: 'tidemill task retry 7',
     });
     expect(labels(stuck).slice(0, 3)).toEqual(['Retry', 'Retry with a note…', 'Cancel task']);
@@ -80,7 +82,7 @@ describe('what can be done about an item', () => {
     const conflict = item({
       ref: '#7',
       kind: 'escalation',
-      title: 'blocked, conflict',
+      title: 'a conflict needs you',
       command: 'tidemill task retry 7',
     });
     expect(choicesOf(conflict, null)[0]).toMatchObject({ does: 'conflict' });
@@ -195,4 +197,21 @@ describe('notifications', () => {
     expect(toast!.text.length).toBeLessThan(180);
     expect(toast!.text).not.toContain('\n');
   });
+});
+
+test('the age of an item is right until it changes', () => {
+  const minute = 60_000;
+  const at = (ms: number) => [ago(ms), ago(ms + agoHolds(ms) - 1), ago(ms + agoHolds(ms))];
+  // By another clock, which is ahead.
+  expect([ago(-5), agoHolds(-5)]).toEqual(['just now', minute]);
+  expect(at(0)).toEqual(['just now', 'just now', '1 min ago']);
+  expect(at(3.5 * minute)).toEqual(['3 min ago', '3 min ago', '4 min ago']);
+  expect(at(59.5 * minute)).toEqual(['59 min ago', '59 min ago', '1 h ago']);
+  expect(at(25 * 60 * minute)).toEqual(['1 d ago', '1 d ago', '2 d ago']);
+});
+
+test('a title says why in words, and keeps the words of people', () => {
+  const harmless = (ref: string, title: string) => harmlessItem({ ...item({ ref, title }) }).title;
+  expect(harmless('#3', 'blocked, no_changes')).toBe('the agent changed nothing');
+  expect(harmless('q3', 'Rename load_all?')).toBe('Rename load_all?');
 });

@@ -94,7 +94,7 @@ const cut = (text: string) => {
 function single(item: InboxItem): Toast {
   const { kind, task, title, text, severity } = item;
   const about = task ? `#${task.number} ` : '';
-  const said = kind === 'alert' ? cut(text || title) : cut(title.replaceAll('_', ' '));
+  const said = kind === 'alert' ? cut(text || title) : cut(title);
   const buttons =
     kind === 'alert'
       ? item.actions.slice(0, MOST_BUTTONS).map(({ id, label }) => ({ label, action: id }))

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { Link } from '../link.ts';
 import { LinkTree } from '../link-tree.ts';
 import { sayInfo } from '../say.ts';
-import { elapsed, pickText } from '../words.ts';
+import { ago, agoHolds, pickText } from '../words.ts';
 import { answer } from './answer.ts';
 
 export interface InboxNode {
@@ -26,9 +26,9 @@ class InboxTree extends LinkTree<InboxNode> {
     const about = task ? `#${task.number} ${task.title}` : '';
     // An alert's title is only its kind.
     const said = kind === 'alert' && text ? text : title;
-    const shown = new vscode.TreeItem(said.replaceAll('_', ' ').replaceAll(/\s+/g, ' '));
+    const shown = new vscode.TreeItem(said.replaceAll(/\s+/g, ' '));
     shown.id = `inbox/${ref}`;
-    shown.description = [about, `${elapsed(Date.now() - at)} ago`].filter((part) => part !== '').join(' · ');
+    shown.description = [about, ago(Date.now() - at)].filter((part) => part !== '').join(' · ');
     shown.tooltip = [`${kind}${isBlocking ? ', blocks work' : ''}`, about, title, text].filter(Boolean).join('\n');
     shown.iconPath = new vscode.ThemeIcon(kind === 'alert' ? ICONS[severity] : isBlocking ? 'question' : 'comment');
     shown.contextValue = `inbox ${kind}${task ? ' task' : ''}`;
@@ -38,19 +38,58 @@ class InboxTree extends LinkTree<InboxNode> {
   }
 }
 
+/** Has the tree drawn again when a time in it is no longer right, and only while somebody can see it. */
+class Ageing implements vscode.Disposable {
+  readonly #view: vscode.TreeView<InboxNode>;
+  readonly #tree: InboxTree;
+  readonly #link: Link;
+  readonly #watching: vscode.Disposable;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(view: vscode.TreeView<InboxNode>, tree: InboxTree, link: Link) {
+    this.#view = view;
+    this.#tree = tree;
+    this.#link = link;
+    this.#watching = view.onDidChangeVisibility(() => {
+      if (view.visible) tree.changed();
+      this.start();
+    });
+  }
+
+  start(): void {
+    clearTimeout(this.#timer);
+    const { inbox } = this.#link.seen;
+    if (!this.#view.visible || inbox.length === 0) return;
+    const now = Date.now();
+    const due = Math.min(...inbox.map(({ at }) => agoHolds(now - at)));
+    this.#timer = setTimeout(() => {
+      this.#tree.changed();
+      this.start();
+    }, due);
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#watching.dispose();
+  }
+}
+
 export function registerInbox(context: vscode.ExtensionContext, link: Link): void {
   const tree = new InboxTree(link);
   const view = vscode.window.createTreeView('tidemill.inbox', { treeDataProvider: tree });
   const draw = () => {
     tree.changed();
+    ageing.start();
     const { length } = link.seen.inbox;
     view.badge =
       length > 0
         ? { value: length, tooltip: length === 1 ? '1 thing needs you' : `${length} things need you` }
         : undefined;
   };
+  const ageing = new Ageing(view, tree, link);
   context.subscriptions.push(
     view,
+    ageing,
     link.onChange((part) => {
       if (part === 'inbox' || part === 'state') draw();
     }),
@@ -69,7 +108,7 @@ async function pick(link: Link): Promise<InboxItem | undefined> {
     return undefined;
   }
   const picks = link.seen.inbox.map((item) => ({
-    label: pickText(item.title.replaceAll('_', ' ')),
+    label: pickText(item.title),
     description: item.task ? `#${item.task.number}` : item.kind,
     item,
   }));

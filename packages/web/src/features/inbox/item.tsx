@@ -1,4 +1,4 @@
-import { HELD_WORDS, type InboxItem, type NeedsYou, type QuestionView } from '@tidemill/contract';
+import { type InboxItem, inboxTitle, type QuestionView } from '@tidemill/contract';
 import { memo } from 'react';
 import { api } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
@@ -8,7 +8,7 @@ import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { useProject } from '../../shell/project.tsx';
 import { ScrollBox } from '../../shell/scroll-box.tsx';
 import { useElapsed } from '../../time.ts';
-import { stageText, withTimes } from '../../words.ts';
+import { withTimes } from '../../words.ts';
 import { ProposalDecision } from '../loop/proposal-decision.tsx';
 import { Answer } from '../question/answer.tsx';
 import { Asked } from '../question/asked.tsx';
@@ -17,13 +17,6 @@ import { Decision } from './decision.tsx';
 interface ItemProps {
   item: InboxItem;
   question: QuestionView | undefined;
-}
-
-/** A text for the reason code from the daemon. */
-function headOf(item: InboxItem): string {
-  if (!isTask(item)) return item.title;
-  const reason = item.title.replace(/^blocked, /, '');
-  return HELD_WORDS[reason as NeedsYou['holds']] ?? stageText(item.title);
 }
 
 /** Whether the item is a task itself, not a question about one. */
@@ -72,7 +65,7 @@ export const Item = memo(function Item({ item, question }: ItemProps) {
           </span>
         </p>
       )}
-      {isQuestion(item) ? <Asked id={id} text={item.title} /> : <h3 id={id}>{plain(headOf(item))}</h3>}
+      {isQuestion(item) ? <Asked id={id} text={item.title} /> : <h3 id={id}>{plain(inboxTitle(item))}</h3>}
       {text && (
         <ScrollBox label={`About ${ref}`} className="reason">
           {isWritten(item) ? (
