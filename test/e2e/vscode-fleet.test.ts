@@ -215,7 +215,7 @@ describe('the views of the VS Code extension', { timeout: 4 * PATIENCE_MS }, () 
     await editor.command('MCP: List Servers');
     await editor.choose('Tidemill');
     await editor.choose('Start Server');
-    await editor.line(/Discovered \d+ tools/).waitFor();
+    await editor.line(/Discovered\s\d+\stools/).waitFor();
     await editor.screenshot('mcp');
   });
 

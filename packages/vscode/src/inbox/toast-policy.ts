@@ -92,8 +92,8 @@ const cut = (text: string) => {
 };
 
 function single(item: InboxItem): Toast {
-  const { kind, task, title, text, severity } = item;
-  const about = task ? `#${task.number} ` : '';
+  const { ref, kind, task, title, text, severity } = item;
+  const about = task ? (ref.startsWith('#') ? `#${task.number} ${task.title}: ` : `#${task.number} `) : '';
   const said = kind === 'alert' ? cut(text || title) : cut(title);
   const buttons =
     kind === 'alert'

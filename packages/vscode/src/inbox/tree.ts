@@ -26,9 +26,11 @@ class InboxTree extends LinkTree<InboxNode> {
     const about = task ? `#${task.number} ${task.title}` : '';
     // An alert's title is only its kind.
     const said = kind === 'alert' && text ? text : title;
-    const shown = new vscode.TreeItem(said.replaceAll(/\s+/g, ' '));
+    // A task that waits is known by its name; the title says why it waits.
+    const [head, rest] = task && ref.startsWith('#') ? [about, said] : [said.replaceAll(/\s+/g, ' '), about];
+    const shown = new vscode.TreeItem(head);
     shown.id = `inbox/${ref}`;
-    shown.description = [about, ago(Date.now() - at)].filter((part) => part !== '').join(' · ');
+    shown.description = [rest, ago(Date.now() - at)].filter((part) => part !== '').join(' · ');
     shown.tooltip = [`${kind}${isBlocking ? ', blocks work' : ''}`, about, title, text].filter(Boolean).join('\n');
     shown.iconPath = new vscode.ThemeIcon(kind === 'alert' ? ICONS[severity] : isBlocking ? 'question' : 'comment');
     shown.contextValue = `inbox ${kind}${task ? ' task' : ''}`;
