@@ -1,6 +1,8 @@
-import type { DeliveryView } from '@tidemill/contract';
+import type { DeliveryView, EnvironmentView } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
+import { TROUBLES } from '../support/github/exchange.ts';
 import { GithubBed } from '../support/github/github-bed.ts';
+import { until } from '../support/until.ts';
 
 const TIMEOUT = { timeout: 90_000 };
 
@@ -61,5 +63,44 @@ delivery:
     expect(await bed.machine.json<DeliveryView>(forced, bed.root)).toMatchObject({ status: 'healthy' });
     const doctor = await bed.machine.run(['doctor'], bed.root);
     expect(doctor.stdout + doctor.stderr).not.toMatch(/evidence.*(missing|unknown|changed)/i);
+  });
+});
+
+describe('a workflow delivers', TIMEOUT, () => {
+  const workflow = `run-name: Deploy \${{ inputs.delivery }}
+on:
+  workflow_dispatch:
+    inputs: { environment: { type: string }, commit: { type: string }, delivery: { type: string } }
+jobs: {}
+`;
+  const config = `pullRequest: { poll: 300ms }
+delivery:
+  environments:
+    - { name: staging, workflow: deploy.yml, when: manual, approve: automated }
+`;
+
+  test('once, also when the daemon is killed after it asked GitHub; a refusal changes nothing', async () => {
+    bed = await GithubBed.open({ config, files: { '.github/workflows/deploy.yml': workflow } });
+    bed.github.actions.lateBy = 2;
+    await bed.up();
+    const commit = bed.repository.git('rev-parse', 'main');
+    await bed.machine.run(['deliver', 'staging', '--commit', 'main', '--no-wait'], bed.root);
+    await until(() => bed.github.actions.runs.length > 0);
+    await bed.kill();
+    await bed.up();
+    await bed.machine.event('delivery.ended');
+    expect((await history())[0]).toMatchObject({ status: 'healthy', commit });
+    expect(stepsOf((await history())[0]!)).toEqual(['prove passed', 'workflow interrupted', 'workflow passed']);
+    expect(bed.github.actions.runs.map(({ inputs }) => inputs)).toEqual([
+      { environment: 'staging', commit, delivery: expect.stringContaining('delivery_') },
+    ]);
+
+    bed.github.faults.plan({ path: /\/dispatches$/ }, TROUBLES.forbidden);
+    const refused = await bed.machine.run(['deliver', 'staging', '--commit', 'main'], bed.root);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain('Resource not accessible by personal access token');
+    const [environment] = await bed.machine.json<EnvironmentView[]>(['deliver', 'status'], bed.root);
+    expect(environment).toMatchObject({ state: 'healthy', live: { commit, number: 1 } });
+    expect(bed.github.actions.runs).toHaveLength(1);
   });
 });

@@ -81,13 +81,17 @@ export const DeliveryStep = z.object({
   kind: DeliveryStepKind,
   /** The command as the settings have it, or the address that is checked. Without secrets. */
   name: z.string(),
-  result: z.enum(['running', 'passed', 'failed', 'timed_out', 'stopped', 'interrupted']),
+  /** `not_started`: it did not begin, so it changed nothing. */
+  result: z.enum(['running', 'passed', 'failed', 'timed_out', 'stopped', 'not_started', 'interrupted']),
   startedAt: z.number(),
   endedAt: z.number().nullable(),
   /** One line about the result. */
   note: z.string(),
 });
 export type DeliveryStep = z.infer<typeof DeliveryStep>;
+/** It may have changed the environment. */
+export const isChangingStep = ({ kind, result }: Pick<DeliveryStep, 'kind' | 'result'>): boolean =>
+  (kind === 'run' || kind === 'workflow' || kind === 'rollback') && result !== 'not_started';
 
 /** What a person accepted although it is usually refused. */
 export const DeliveryOverride = z.object({

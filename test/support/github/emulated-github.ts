@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Accounts, tokenOf } from './accounts.ts';
+import { Actions } from './actions.ts';
 import { Checks } from './checks.ts';
 import { type Answer, type Asked, answer, Faults, type LoggedRequest, notFound } from './exchange.ts';
 import { git, serveGit } from './git-backend.ts';
@@ -48,6 +49,7 @@ export class EmulatedGithub {
   readonly repository: string;
   readonly accounts = new Accounts();
   readonly checks = new Checks();
+  readonly actions: Actions;
   readonly faults = new Faults();
   readonly log: LoggedRequest[] = [];
   readonly projects: Project[] = [];
@@ -70,6 +72,7 @@ export class EmulatedGithub {
     this.#hourly = hourly;
     this.#root = folder;
     this.repository = join(folder, owner, `${name}.git`);
+    this.actions = new Actions(this.repository);
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         response.statusCode = 500;
@@ -135,6 +138,7 @@ export class EmulatedGithub {
     const mayPush = this.#mayPush(asked);
     const own = asked.path.startsWith(`${prefix}/`)
       ? (this.checks.answer(asked, inside, this.accounts.of(asked.token), mayPush) ??
+        (await this.actions.answer(asked, inside, mayPush)) ??
         (await this.pulls.answer(asked, inside, mayPush)) ??
         (await this.issues.answer(asked, inside, mayPush)))
       : null;

@@ -4,6 +4,7 @@ import {
   deliveryRef,
   type EventBody,
   isBusyDelivery,
+  isChangingStep,
 } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
@@ -152,8 +153,7 @@ export function ended(
 }
 
 /** Something was run that may have changed the environment. */
-const hasTouched = ({ steps }: Delivery) =>
-  steps.some(({ kind }) => kind === 'run' || kind === 'workflow' || kind === 'rollback');
+const hasTouched = ({ steps }: Delivery) => steps.some(isChangingStep);
 
 /** The event that changes its status. */
 export const moved = (

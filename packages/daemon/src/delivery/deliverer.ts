@@ -77,7 +77,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     dispatch: (context, signal) =>
       withLog(context, `workflow ${find(context.environment).workflow}`, async (log, { workflow = '', timeout }) => {
         const { workflows } = options;
-        if (!workflows) return { result: 'failed', note: NO_WORKFLOWS };
+        if (!workflows) return { result: 'not_started', note: NO_WORKFLOWS };
         const { environment, commit, deliveryId, attempt, isResumed, down } = context;
         const about = { workflow, environment, commit, marker: `${deliveryId}-${attempt}`, isResumed };
         const limit = AbortSignal.timeout(timeout);
@@ -149,7 +149,7 @@ function endOf(end: ChildEnd, limitMs: number): StepEnd {
       return { result: 'timed_out', note: `it did not end within ${limit} and was killed` };
     }
     case 'unstartable':
-      return { result: 'failed', note: end.message };
+      return { result: 'not_started', note: end.message };
     case 'exited':
       if (end.exitCode === 0) return { result: 'passed', note: 'exit code 0' };
       return { result: 'failed', note: end.signal ? `it was killed by ${end.signal}` : `exit code ${end.exitCode}` };

@@ -36,7 +36,7 @@ afterEach(async () => {
 async function check(
   sandbox: 'auto' | 'off',
   gates: { run: string; timeout?: string; name?: string }[],
-  more: { files?: string[]; signal?: AbortSignal } = {},
+  more: { files?: string[]; isLanded?: boolean; signal?: AbortSignal } = {},
 ) {
   const config = gates.map((gate, index) => GateConfig.parse({ name: `gate${index}`, ...gate }));
   const made = createGates({ config, host: host(sandbox), logDir: logDir() });
@@ -44,6 +44,7 @@ async function check(
     path: worktree.path,
     tree: 'tree1',
     files: more.files ?? ['a.txt'],
+    isLanded: more.isLanded ?? false,
     signal: more.signal ?? new AbortController().signal,
   });
   return { reports, last: reports.at(-1)!, names: made.names };
@@ -124,13 +125,19 @@ describe.each(status.available ? (['off', 'auto'] as const) : (['off'] as const)
 });
 
 describe('integrity', () => {
-  const refusal = async (files: string[]) => {
-    const { reports } = await check('off', [{ run: 'true' }], { files });
+  const refusal = async (files: string[], isLanded = false) => {
+    const { reports } = await check('off', [{ run: 'true' }], { files, isLanded });
     if (reports.length === 2) return null;
     expect(reports[0]?.receipt).toMatchObject({ gate: 'integrity', status: 'fail', command: '' });
     return reports[0]?.excerpt;
   };
   const put = (file: string, text: string) => writeFile(path.join(worktree.path, file), text);
+
+  it('lets people change what is theirs: such a change is in the target already', async () => {
+    expect(await refusal(['.tidemill/config.yaml', '.mcp.json'], true)).toBeNull();
+    expect(await refusal([], true)).toBeNull();
+    expect(await refusal(['.claude-sessions/agent-1.request.json'], true)).toContain('is never committed');
+  });
 
   it('requires a change', async () => {
     expect(await refusal([])).toContain('nothing was changed');

@@ -109,13 +109,13 @@ const discard = (ended: EndedGate[]) => Promise.all(ended.map(({ log }) => log.d
 
 async function checkIntegrity(
   logDir: string,
-  { path, tree, signal }: GateRequest,
+  { path, tree, signal, isLanded }: GateRequest,
   files: string[],
 ): Promise<GateReport> {
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
   try {
-    const problems = await integrityProblems(path, files, signal);
+    const problems = await integrityProblems(path, files, signal, isLanded);
     const text = problems.join('\n') || `${files.length} changed files are in order`;
     await log.write(Buffer.from(`${text}\n`));
     const { hash } = await log.keep();

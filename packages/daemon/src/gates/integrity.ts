@@ -6,19 +6,25 @@ import { actsByItself, looseParts, modulesProblem, personFile } from './person-f
 /**
  * Rules for every change, independent of the project's settings. It needs no process, so it cannot be bypassed: the
  * change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
- * no unresolved conflict and no link that leads out of the repository. Returns the problems, one line each.
+ * no unresolved conflict and no link that leads out of the repository. Returns the problems, one line each. `isLanded`: people
+ * may have made the change, so it may be empty and change their settings.
  */
-export async function integrityProblems(folder: string, files: string[], signal: AbortSignal): Promise<string[]> {
-  if (files.length === 0) return ['nothing was changed'];
+export async function integrityProblems(
+  folder: string,
+  files: string[],
+  signal: AbortSignal,
+  isLanded = false,
+): Promise<string[]> {
+  if (files.length === 0 && !isLanded) return ['nothing was changed'];
   const problems: string[] = [];
   for (const file of files) {
     signal.throwIfAborted();
     const name = plainName(file);
-    if (isSettings(file)) {
+    if (!isLanded && isSettings(file)) {
       problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
     } else if (isRequest(file)) {
       problems.push(`${name}: .claude-sessions/ holds what people and programs ask of agents, and is never committed`);
-    } else if (await isPersons(folder, file)) {
+    } else if (!isLanded && (await isPersons(folder, file))) {
       problems.push(`${name}: an agent or editor on a person's machine acts on it, so only a person may change it`);
     } else if (await leadsOut(folder, file)) {
       problems.push(`${name}: a link must not lead out of the repository; make it relative, to a file in it`);

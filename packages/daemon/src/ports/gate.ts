@@ -22,6 +22,8 @@ export interface GateRequest {
   held?: string;
   /** The files of the change. Null: there is no change, the whole tree is checked. */
   files: string[] | null;
+  /** The target has the change already, and people may have made it. */
+  isLanded?: boolean;
   /** Only these gates and the gates that they need. */
   only?: string[];
   /** Gates that just failed on this tree. Their receipts get attempt 2. */

@@ -209,6 +209,19 @@ describe('a delivery that goes wrong', () => {
     ]);
   });
 
+  test('GitHub does not start its workflow: nothing is rolled back, and what is live stays', async () => {
+    const first = await land();
+    deliverer.workflow = 'deploy.yml';
+    deliverer.script = () => ({ result: 'not_started', note: 'GitHub answered 403' });
+    await land();
+    expect((await deliveries())[1]).toMatchObject({
+      status: 'failed',
+      why: 'workflow deploy.yml: GitHub answered 403',
+    });
+    expect((await deliveries())[1]!.steps).toHaveLength(1);
+    expect(await environment()).toMatchObject({ state: 'healthy', live: { commit: first } });
+  });
+
   test('nothing to go back to: it failed, and that is told', async () => {
     deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
     await land();

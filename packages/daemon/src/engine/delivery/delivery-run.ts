@@ -1,4 +1,4 @@
-import { type Delivery, deliveryRef, withoutSecrets } from '@tidemill/contract';
+import { type Delivery, deliveryRef, isChangingStep, withoutSecrets } from '@tidemill/contract';
 import { environmentOf } from '@tidemill/core';
 import type { Deliverer } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -40,7 +40,7 @@ export class DeliveryRun {
   async resume(delivery: Delivery): Promise<void> {
     await this.#steps.write('delivery.take', { from: delivery.owner });
     const taken = await this.#steps.row();
-    const hasBegun = phaseOf(taken).some(isChanging);
+    const hasBegun = phaseOf(taken).some(isChangingStep);
     // A person stopped it, and the process ended before that was carried out.
     if (taken.stop && (taken.status === 'running' || taken.status === 'checking')) {
       this.#steps.stop();
@@ -90,7 +90,7 @@ export class DeliveryRun {
   /** Back to the last healthy commit. Without one, and without commands for it, there is nothing to go back to. */
   async #rollBack(delivery: Delivery, why: string): Promise<void> {
     if (delivery.status !== 'rolling_back') {
-      if (!delivery.steps.some(isChanging)) return this.#end('failed', why);
+      if (!delivery.steps.some(isChangingStep)) return this.#end('failed', why);
       if (delivery.previous === null && !this.#rules()?.hasRollback)
         return this.#end('failed', `${why}; nothing healthy was there before, so nothing was rolled back`);
       await this.#steps.write('delivery.move', { to: 'rolling_back', why });
@@ -125,7 +125,7 @@ export class DeliveryRun {
       await this.#steps.write('delivery.step_end', { result: 'failed', note: 'it could not be carried out' });
     const why = withoutSecrets(error instanceof Error ? error.message : String(error)).slice(0, 500);
     // Nothing has run, so the environment is as it was.
-    if (!delivery.steps.some(isChanging)) return this.#end('failed', why);
+    if (!delivery.steps.some(isChangingStep)) return this.#end('failed', why);
     const help = `The output: tidemill deliver log ${deliveryRef(delivery.number)}`;
     const to = delivery.status === 'rolling_back' ? 'rollback_failed' : 'asking';
     await this.#steps.write('delivery.move', { to, why, help });
@@ -152,10 +152,6 @@ export class DeliveryRun {
     return this.#steps.write('delivery.end', { status, why });
   }
 }
-
-/** It may have changed the environment. */
-const isChanging = ({ kind }: Delivery['steps'][number]) =>
-  kind === 'run' || kind === 'workflow' || kind === 'rollback';
 
 const wayOf = ({ commit, cause }: Delivery): Way => ({ commit, kind: cause === 'rollback' ? 'rollback' : 'run' });
 const backOf = ({ commit, previous }: Delivery): Way => ({ commit: previous?.commit ?? commit, kind: 'rollback' });

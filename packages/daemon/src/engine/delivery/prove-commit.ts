@@ -28,7 +28,7 @@ export async function proveCommit(
     const broken = await prepare();
     if (broken !== null) return { reports: [], failed: `the checkout could not be prepared: ${broken}` };
     const reports = await runTwice(gates, {
-      ...{ path, tree, commit, files, signal },
+      ...{ path, tree, commit, files, signal, isLanded: true },
       changes: () => checkout.changes(),
       reset: async () => {
         await checkout.reset();

@@ -143,6 +143,7 @@ const LOOK: Record<DeliveryStep['result'], string> = {
   failed: 'failed',
   timed_out: 'failed',
   stopped: 'stopped',
+  not_started: 'failed',
   interrupted: 'crashed',
 };
 

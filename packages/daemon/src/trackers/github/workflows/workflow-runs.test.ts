@@ -1,154 +1,218 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { GithubConfig } from '@tidemill/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EmulatedGithub } from '../../../../../../test/support/github/emulated-github.ts';
+import { TROUBLES } from '../../../../../../test/support/github/exchange.ts';
+import { git } from '../../../../../../test/support/github/git-backend.ts';
 import { systemClock } from '../../../clock.ts';
 import { GithubClient } from '../client/client.ts';
 import { createWorkflows } from './workflow-runs.ts';
 
-interface Run {
-  id: number;
-  display_title: string;
-  status: string;
-  conclusion: string | null;
-  html_url: string;
-}
+const INPUTS = '{ environment: { type: string }, commit: { type: string }, delivery: { type: string } }';
+const workflow = (name: string, inputs = INPUTS) =>
+  `run-name: ${name}\non:\n  workflow_dispatch:\n    inputs: ${inputs}\njobs: {}\n`;
+const FILES = {
+  'deploy.yml': workflow(`Deploy \${{ inputs.delivery }}`),
+  'unnamed.yml': workflow('Deploy'),
+  'narrow.yml': workflow('Deploy', '{ environment: { type: string } }'),
+  'pushed.yml': 'on: { push: {} }\njobs: {}\n',
+};
 
-let server: Server;
-let api: string;
-let runs: Run[];
-let requests: string[];
-/** What a look at a run changes: it is called before each answer. */
-let onLook: (run: Run) => void;
-let startsRuns: boolean;
-let onList: () => void;
-/** How many lists are answered before a started run is in them. */
-let unlisted: number;
-
-/** The part of GitHub's API that workflows need. */
+let folder: string;
+let github: EmulatedGithub;
 beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '', 'http://x');
-    const body = await text(request);
-    requests.push(`${request.method} ${pathname.replace('/repos/mill/demo', '')}`);
-    const reply = (status: number, data?: unknown) =>
-      data === undefined
-        ? response.writeHead(status).end()
-        : response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(data));
-    if (pathname.endsWith('/dispatches')) {
-      const { inputs } = JSON.parse(body) as { inputs: { delivery: string; commit: string } };
-      const id = runs.length + 1;
-      const about = { id, display_title: `deploy ${inputs.delivery}`, html_url: `https://example.invalid/${id}` };
-      if (startsRuns) runs.push({ ...about, status: 'queued', conclusion: null });
-      return reply(204);
-    }
-    if (pathname.endsWith('/missing.yml/runs')) return reply(404, { message: 'Not Found' });
-    if (pathname.endsWith('.yml/runs')) {
-      if (unlisted > 0) onList();
-      const listed = unlisted > 0 ? [] : runs;
-      unlisted -= 1;
-      return reply(200, { total_count: listed.length, workflow_runs: listed });
-    }
-    if (pathname.endsWith('/cancel')) {
-      onLook = (run) => Object.assign(run, { status: 'completed', conclusion: 'cancelled' });
-      return reply(202, {});
-    }
-    const run = runs.find(({ id }) => pathname.endsWith(`/runs/${id}`))!;
-    onLook(run);
-    return reply(200, run);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  folder = mkdtempSync(join(tmpdir(), 'tidemill-workflows-'));
+  github = await EmulatedGithub.start({ folder: join(folder, 'server') });
+  const clone = join(folder, 'clone');
+  await git(folder, 'clone', '-q', github.cloneUrl('ada'), clone);
+  mkdirSync(join(clone, '.github/workflows'), { recursive: true });
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(clone, '.github/workflows', name), text);
+  await git(clone, 'add', '.');
+  await git(clone, 'commit', '-q', '-m', 'Add the workflows');
+  await git(clone, 'push', '-q', 'origin', 'HEAD:main');
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
+afterAll(async () => {
+  await github.close();
+  rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
-  runs = [];
-  requests = [];
-  startsRuns = true;
-  unlisted = 0;
-  onList = () => undefined;
-  onLook = (run) => Object.assign(run, { status: 'completed', conclusion: 'success' });
+  github.actions.runs.length = 0;
+  Object.assign(github.actions, { lateBy: 0, conclusion: 'success' });
+  github.faults.clear();
+  github.log.length = 0;
 });
 
 const never = new AbortController().signal;
 
-function run(marker: string, { signal = never, down = never, workflow = 'deploy.yml', isResumed = false } = {}) {
+interface More {
+  signal?: AbortSignal;
+  down?: AbortSignal;
+  file?: string;
+  isResumed?: boolean;
+  token?: string;
+}
+function run(marker: string, more: More = {}) {
+  const { signal = never, down = never, file = 'deploy.yml', isResumed = false, token = 'ghp_mill' } = more;
   const client = new GithubClient({
-    config: GithubConfig.parse({ repository: 'mill/demo', api, auth: { token: '$GITHUB_TOKEN' } }),
+    config: GithubConfig.parse({ repository: 'ada/mill', api: github.url, auth: { token: '$GITHUB_TOKEN' } }),
     root: '/',
-    env: { GITHUB_TOKEN: 'ghp_secret0000000000000000' },
+    env: { GITHUB_TOKEN: token },
     clock: systemClock,
     remote: async () => null,
   });
   const workflows = createWorkflows({ client, clock: systemClock, branch: 'main', lookMs: 10, foundWithinMs: 1500 });
-  const about = { workflow, environment: 'staging', commit: 'c0ffee', marker, isResumed };
+  const about = { workflow: file, environment: 'staging', commit: 'c0ffee', marker, isResumed };
   return workflows.run(about, { signal, down }, () => undefined);
 }
-const starts = () => requests.filter((each) => each.endsWith('/dispatches'));
+const requests = () => github.log.map(({ method, path }) => `${method} ${path.replace('/repos/ada/mill/actions', '')}`);
+const starts = () => requests().filter((each) => each.endsWith('/dispatches'));
+const cancels = () => requests().filter((each) => each.endsWith('/cancel'));
+const LIST = /\/deploy\.yml\/runs$/;
+const DISPATCH = /\/dispatches$/;
+const LOOK = /\/actions\/runs\/\d+$/;
+const CANCEL = /\/cancel$/;
+const url = (number: number) => `https://github.example/actions/runs/${1000 + number}`;
 
 describe('a workflow', () => {
-  test('is started, followed to its end, and judged by its conclusion', async () => {
-    expect(await run('delivery_1')).toEqual({ result: 'passed', note: 'success: https://example.invalid/1' });
-    onLook = (each) => Object.assign(each, { status: 'completed', conclusion: 'failure' });
-    expect(await run('delivery_2')).toEqual({ result: 'failed', note: 'failure: https://example.invalid/2' });
+  test('is started with its inputs, followed to its end, and judged by its conclusion', async () => {
+    expect(await run('delivery_1-0')).toEqual({ result: 'passed', note: `success: ${url(0)}` });
+    github.actions.conclusion = 'failure';
+    expect(await run('delivery_2-0')).toEqual({ result: 'failed', note: `failure: ${url(1)}` });
     expect(starts()).toHaveLength(2);
+    expect(github.actions.runs[0]).toMatchObject({
+      inputs: { environment: 'staging', commit: 'c0ffee', delivery: 'delivery_1-0' },
+      head_branch: 'main',
+    });
   });
 
-  test('that an earlier process has started is found by its marker and not started again', async () => {
-    await run('delivery_1');
-    requests = [];
-    expect(await run('delivery_1')).toMatchObject({ result: 'passed' });
-    expect(starts()).toEqual([]);
-  });
-
-  test('that an earlier process started a moment ago is not started again, though GitHub does not list it yet', async () => {
-    await run('delivery_1');
-    requests = [];
-    unlisted = 3;
-    expect(await run('delivery_1', { isResumed: true })).toMatchObject({ result: 'passed' });
-    expect(starts()).toEqual([]);
-  });
-
-  test('that an earlier process did not come to start is started', async () => {
-    expect(await run('delivery_1', { isResumed: true })).toMatchObject({ result: 'passed' });
+  test('that GitHub lists late is waited for', async () => {
+    github.actions.lateBy = 5;
+    expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
     expect(starts()).toHaveLength(1);
   });
 
-  test('that is stopped is cancelled at GitHub, and has ended then', async () => {
-    const stop = new AbortController();
-    onLook = () => stop.abort();
-    expect(await run('delivery_1', { signal: stop.signal })).toMatchObject({
-      result: 'stopped',
-      note: expect.stringContaining('was cancelled: cancelled'),
-    });
-    expect(requests.slice(-2)).toEqual(['POST /actions/runs/1/cancel', 'GET /actions/runs/1']);
+  test('that a person cancels on GitHub has failed', async () => {
+    github.actions.conclusion = null;
+    const act = async () => github.actions.end(1000, 'cancelled');
+    github.faults.plan({ path: LOOK }, { kind: 'first', act });
+    expect(await run('delivery_1-0')).toEqual({ result: 'failed', note: `cancelled: ${url(0)}` });
+    expect(cancels()).toEqual([]);
   });
 
-  test('that is stopped before GitHub lists it is cancelled, too', async () => {
+  test('that an earlier process has started is found by its marker and not started again', async () => {
+    await run('delivery_1-1');
+    expect(await run('delivery_1-1')).toMatchObject({ result: 'passed' });
+    expect(starts()).toHaveLength(1);
+    // A marker that only begins like it is another one.
+    await run('delivery_1-10');
+    expect(await run('delivery_1-1')).toMatchObject({ note: `success: ${url(0)}` });
+    expect(starts()).toHaveLength(2);
+  });
+
+  test('that an earlier process started a moment ago is not started again, though GitHub does not list it yet', async () => {
+    await run('delivery_1-0');
+    github.actions.runs[0]!.unlisted = 3;
+    expect(await run('delivery_1-0', { isResumed: true })).toMatchObject({ result: 'passed' });
+    expect(starts()).toHaveLength(1);
+  });
+
+  test('that an earlier process did not come to start is started', async () => {
+    expect(await run('delivery_1-0', { isResumed: true })).toMatchObject({ result: 'passed' });
+    expect(starts()).toHaveLength(1);
+  });
+
+  test('whose run does not name the delivery has failed, and says what to do', async () => {
+    expect(await run('delivery_1-0', { file: 'unnamed.yml' })).toMatchObject({
+      result: 'failed',
+      note: expect.stringContaining('its run-name must repeat the input delivery'),
+    });
+  });
+});
+
+describe('a workflow that is stopped', () => {
+  test('is cancelled at GitHub, and has ended then', async () => {
     const stop = new AbortController();
-    unlisted = 4;
-    onList = () => starts().length > 0 && stop.abort();
-    expect(await run('delivery_1', { signal: stop.signal })).toMatchObject({ result: 'stopped' });
-    expect(requests).toContain('POST /actions/runs/1/cancel');
+    github.faults.plan({ path: LOOK }, { kind: 'first', act: async () => stop.abort() });
+    expect(await run('delivery_1-0', { signal: stop.signal })).toEqual({
+      result: 'stopped',
+      note: `${url(0)} was stopped: cancelled`,
+    });
+    expect(cancels()).toHaveLength(1);
+  });
+
+  test('before GitHub lists it is cancelled, too', async () => {
+    const stop = new AbortController();
+    github.actions.lateBy = 4;
+    github.faults.plan({ path: DISPATCH }, { kind: 'first', act: async () => stop.abort() });
+    expect(await run('delivery_1-0', { signal: stop.signal })).toMatchObject({ result: 'stopped' });
+    expect(cancels()).toHaveLength(1);
+  });
+
+  test.each<[string, () => void]>([
+    ['it has ended meanwhile', () => github.actions.end(1000, 'success')],
+    ['the token may not cancel it', () => github.faults.plan({ path: CANCEL }, TROUBLES.forbidden)],
+    ['GitHub cannot be reached', () => github.faults.plan({ path: CANCEL }, { kind: 'cut' })],
+  ])('is followed to its end, though %s', async (_name, trouble) => {
+    const stop = new AbortController();
+    const act = async () => {
+      stop.abort();
+      trouble();
+    };
+    github.faults.plan({ path: LOOK }, { kind: 'first', act });
+    expect(await run('delivery_1-0', { signal: stop.signal })).toMatchObject({
+      result: expect.stringMatching(/stopped|passed/),
+      note: expect.stringContaining('success'),
+    });
   });
 
   test('goes on at GitHub when the daemon ends', async () => {
     const down = new AbortController();
-    onLook = () => down.abort();
-    expect(await run('delivery_1', { signal: down.signal, down: down.signal })).toMatchObject({ result: 'stopped' });
-    expect(requests.filter((each) => each.endsWith('/cancel'))).toEqual([]);
+    github.faults.plan({ path: LOOK }, { kind: 'first', act: async () => down.abort() });
+    expect(await run('delivery_1-0', { signal: down.signal, down: down.signal })).toMatchObject({ result: 'stopped' });
+    expect(cancels()).toEqual([]);
+  });
+});
+
+describe('a workflow that GitHub does not start', () => {
+  test.each<[string, More, string]>([
+    ['404: there is none', { file: 'missing.yml' }, 'missing.yml'],
+    ['422: it cannot be started by a request', { file: 'pushed.yml' }, "does not have 'workflow_dispatch' trigger"],
+    ['422: it lacks an input', { file: 'narrow.yml' }, 'Unexpected inputs provided: ["commit","delivery"]'],
+    ['403: the token may not', { token: 'ghp_eve' }, 'Must have admin rights'],
+  ])('%s', async (_name, more, note) => {
+    const end = await run('delivery_1-0', more);
+    expect(end).toMatchObject({ result: 'not_started', note: expect.stringContaining(note) });
+    expect(end.note).not.toContain('ghp_');
+    expect(github.actions.runs).toEqual([]);
+  });
+});
+
+describe('GitHub is away', () => {
+  test('before it is started: it is started when GitHub is back', async () => {
+    github.faults.plan({ path: LIST }, { kind: 'cut' }, 3);
+    expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
+    expect(starts()).toHaveLength(1);
   });
 
-  test('that does not exist is an error that says so, without the token', async () => {
-    const failed = run('delivery_1', { workflow: 'missing.yml' });
-    await expect(failed).rejects.toMatchObject({
-      name: expect.any(String),
-      message: expect.stringContaining('missing.yml'),
+  test('when it answers the start: the run is found, and not started again', async () => {
+    github.faults.plan({ path: DISPATCH }, { kind: 'lost' });
+    expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
+    expect(github.actions.runs).toHaveLength(1);
+  });
+
+  test('when it is started, and it was not: it has failed, with the reason', async () => {
+    github.faults.plan({ path: DISPATCH }, { kind: 'cut' }, 5);
+    expect(await run('delivery_1-0')).toMatchObject({
+      result: 'failed',
+      note: expect.stringContaining('no run of deploy.yml names delivery_1-0: '),
     });
-    await expect(failed).rejects.not.toMatchObject({ message: expect.stringContaining('ghp_') });
+    expect(github.actions.runs).toEqual([]);
+  });
+
+  test('while it runs: it is looked at again', async () => {
+    github.faults.plan({ path: LOOK }, { kind: 'cut' }, 2);
+    expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
   });
 });
