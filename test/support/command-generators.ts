@@ -282,6 +282,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   }),
   'merge.offer': ({ fence, b }) => ({ ...fence, commit: 'offered', tree: at(TREES, b), name: 'origin/task/1' }),
   'merge.note_pull': ({ fence, a }) => ({ ...fence, number: (a % 3) + 1, url: 'https://github.example/pull/1' }),
+  'merge.queue': ({ fence, a }) => ({ ...fence, after: a % 2 ? '' : `removal_${a}` }),
   'merge.note_merged': ({ task, a }) => ({
     projectId,
     taskId: task.id,

@@ -171,7 +171,14 @@ export const Task = z.object({
   prepared: PreparedMerge.nullable(),
   /** Its branch was pushed as this, for others to merge. Null when it is not, or has changed since. */
   offered: z
-    .object({ commit: z.string(), tree: z.string(), name: z.string(), at: z.number().default(0) })
+    .object({
+      commit: z.string(),
+      tree: z.string(),
+      name: z.string(),
+      at: z.number().default(0),
+      /** It was put into the forge's merge queue. This was its last removal from there before; empty: none. */
+      queuedAfter: z.string().optional(),
+    })
     .nullable()
     .default(null),
   /** Its pull request, if it lands by one. */

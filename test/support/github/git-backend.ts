@@ -85,14 +85,26 @@ export async function mergeInto(
   repository: string,
   base: { branch: string; commit: string },
   head: string,
+  how: { method: MergeMethod; message: string },
+): Promise<string | null> {
+  const commit = await mergeCommit(repository, base.commit, head, how);
+  if (commit !== null) await git(repository, 'update-ref', `refs/heads/${base.branch}`, commit, base.commit);
+  return commit;
+}
+
+/** The commit of a merge as GitHub does it; no branch moves. Null: they conflict. */
+export async function mergeCommit(
+  repository: string,
+  base: string,
+  head: string,
   { method, message }: { method: MergeMethod; message: string },
 ): Promise<string | null> {
-  const tree = await mergedTree(repository, base.commit, head);
+  const tree = await mergedTree(repository, base, head);
   if (tree === null) return null;
   let commit: string;
   if (method === 'rebase') {
-    commit = base.commit;
-    const commits = await git(repository, 'rev-list', '--reverse', '--no-merges', `${base.commit}..${head}`);
+    commit = base;
+    const commits = await git(repository, 'rev-list', '--reverse', '--no-merges', `${base}..${head}`);
     for (const one of commits.split('\n').filter(Boolean)) {
       const picked = await mergedTree(repository, commit, one);
       if (picked === null) return null;
@@ -100,9 +112,8 @@ export async function mergeInto(
       commit = await git(repository, 'commit-tree', picked, '-p', commit, '-m', said);
     }
   } else {
-    const parents = method === 'merge' ? ['-p', base.commit, '-p', head] : ['-p', base.commit];
+    const parents = method === 'merge' ? ['-p', base, '-p', head] : ['-p', base];
     commit = await git(repository, 'commit-tree', tree, ...parents, '-m', message);
   }
-  await git(repository, 'update-ref', `refs/heads/${base.branch}`, commit, base.commit);
   return commit;
 }

@@ -109,10 +109,13 @@ export class Graphql {
         this.#setField(input, input.value.singleSelectOptionId ?? null),
       clearProjectV2ItemFieldValue: ({ input }: { input: Omit<FieldInput, 'value'> }) => this.#setField(input, null),
       enablePullRequestAutoMerge: ({ input }: { input: MergeInput & { mergeMethod?: string } }) =>
-        this.#enqueue(input, input.mergeMethod, login, false),
-      disablePullRequestAutoMerge: ({ input }: { input: MergeInput }) => this.#unqueue(input.pullRequestId, false),
-      dequeuePullRequest: ({ input }: { input: { id: string } }) => this.#unqueue(input.id, true),
-      enqueuePullRequest: ({ input }: { input: MergeInput }) => this.#enqueue(input, 'SQUASH', login, true),
+        this.#wait(input, (number) => this.#pulls.enableAutoMerge(number, methodOf(input.mergeMethod), login)),
+      disablePullRequestAutoMerge: ({ input }: { input: MergeInput }) =>
+        this.#wait(input, async (number) => this.#pulls.disableAutoMerge(number)),
+      dequeuePullRequest: ({ input }: { input: { id: string } }) =>
+        this.#wait({ pullRequestId: input.id }, (number) => this.#pulls.dequeue(number)),
+      enqueuePullRequest: ({ input }: { input: MergeInput }) =>
+        this.#wait(input, (number) => this.#pulls.enqueue(number, login)),
     };
   }
 
@@ -306,6 +309,16 @@ export class Graphql {
       baseRefName: pull.base.ref,
       isInMergeQueue: waits === 'queue',
       autoMergeRequest: waits === 'auto' ? { mergeMethod: 'SQUASH', enabledAt: new Date().toISOString() } : null,
+      timelineItems: ({ itemTypes = [], last }: { itemTypes?: string[]; last?: number }) => {
+        const removals = itemTypes.includes('REMOVED_FROM_MERGE_QUEUE_EVENT')
+          ? this.#pulls.queue.removalsOf(number)
+          : [];
+        const nodes = removals.map(({ id, reason, commit, at: createdAt }) => ({
+          ...{ __typename: 'RemovedFromMergeQueueEvent', id, reason, createdAt },
+          beforeCommit: commit === null ? null : { oid: commit },
+        }));
+        return connection(last === undefined ? nodes : nodes.slice(-last), {});
+      },
       mergeQueueEntry: waits === 'queue' ? { id: `MQE_${number}`, position: 1, state: 'QUEUED' } : null,
     };
   }
@@ -326,39 +339,24 @@ export class Graphql {
     return { projectV2Item: this.#item(project, project.items.find(({ id }) => id === itemId)!) };
   }
 
-  async #unqueue(id: string, isQueued: boolean) {
-    const pull = (await this.#pulls.all()).find(({ node_id }) => node_id === id);
-    if (!pull) return missing(`Could not resolve to a node with the global id of '${id}'`);
-    const refused = this.#pulls.unqueue(pull.number, isQueued);
-    if (refused) throw new GraphQLError(refused, { extensions: { type: 'UNPROCESSABLE' } });
-    return isQueued
-      ? { mergeQueueEntry: { id: `MQE_${pull.number}` } }
-      : { pullRequest: await this.#pull(pull.number) };
-  }
-
-  async #enqueue(
+  /** Auto-merge and the merge queue. */
+  async #wait(
     { pullRequestId: id, expectedHeadOid: head }: MergeInput,
-    method: string | undefined,
-    by: string,
-    isQueued: boolean,
+    change: (number: number) => Promise<string | null>,
   ) {
     const pull = (await this.#pulls.all()).find(({ node_id }) => node_id === id);
     if (!pull) return missing(`Could not resolve to a node with the global id of '${id}'`);
     if (head !== undefined && head !== pull.head.sha)
       throw new GraphQLError('Head sha did not match expected head oid', { extensions: { type: 'UNPROCESSABLE' } });
-    const refused = await this.#pulls.enqueue(
-      pull.number,
-      (method ?? 'MERGE').toLowerCase() as MergeMethod,
-      by,
-      isQueued,
-    );
+    const refused = await change(pull.number);
     if (refused) throw new GraphQLError(refused, { extensions: { type: 'UNPROCESSABLE' } });
-    const fresh = await this.#pull(pull.number);
-    return isQueued
-      ? { mergeQueueEntry: { id: `MQE_${pull.number}`, position: 1, state: 'QUEUED' } }
-      : { pullRequest: fresh };
+    const { number } = pull;
+    const mergeQueueEntry = { id: `MQE_${number}`, position: 1, state: 'QUEUED' };
+    return { pullRequest: await this.#pull(number), mergeQueueEntry };
   }
 }
+
+const methodOf = (name = 'MERGE') => name.toLowerCase() as MergeMethod;
 
 type Issue = Record<string, unknown> & { id: string; number: number; state: string };
 

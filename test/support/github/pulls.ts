@@ -2,6 +2,7 @@ import type { Accounts } from './accounts.ts';
 import type { Checks } from './checks.ts';
 import { type Answer, type Asked, answer, notFound } from './exchange.ts';
 import { git, type MergeMethod, mergedTree, mergeInto, tipOf } from './git-backend.ts';
+import { MergeQueue } from './merge-queue.ts';
 import type { Upstream } from './upstream.ts';
 
 export interface Protection {
@@ -38,7 +39,9 @@ const CLOSES = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)\s+#(\d+)/gi;
 export class Pulls {
   readonly #merges = new Map<number, Merge>();
   readonly #heads = new Map<number, string>();
-  readonly #waiting = new Map<number, { method: MergeMethod; by: string; isQueued: boolean }>();
+  /** Those with auto-merge. */
+  readonly #waiting = new Map<number, { method: MergeMethod; by: string }>();
+  readonly queue: MergeQueue;
   readonly protections = new Map<string, Protection>();
   readonly #upstream: Upstream;
   readonly #repository: string;
@@ -49,6 +52,7 @@ export class Pulls {
     this.#upstream = upstream;
     this.#repository = repository;
     this.#checks = checks;
+    this.queue = new MergeQueue(repository, checks);
     this.#accounts = accounts;
   }
 
@@ -71,7 +75,7 @@ export class Pulls {
     return { ...upstream, body };
   }
 
-  /** After a push, a check or a review: what waits for it is merged. */
+  /** After a push, a check or a review: what waits for it is merged, or leaves the queue. */
   async settle(): Promise<void> {
     for (const [number, { method, by }] of [...this.#waiting]) {
       const pull = await this.find(number);
@@ -81,27 +85,49 @@ export class Pulls {
         this.#waiting.delete(number);
       }
     }
+    const required = (base: string) => this.protections.get(base)?.contexts ?? [];
+    for (const { number, commit, by } of await this.queue.settle(required)) {
+      const pull = (await this.find(number))!;
+      await this.#closeAs(pull, commit, by);
+    }
   }
 
-  async enqueue(number: number, method: MergeMethod, by: string, isQueued: boolean): Promise<string | null> {
+  async enableAutoMerge(number: number, method: MergeMethod, by: string): Promise<string | null> {
     const pull = await this.find(number);
     if (pull?.state !== 'open') return 'Pull request is not open';
-    if (!isQueued && pull.mergeable_state === 'clean') return 'Pull request is in clean status';
-    this.#waiting.set(number, { method, by, isQueued });
-    await this.settle();
+    if (pull.mergeable_state === 'clean') return 'Pull request is in clean status';
+    this.#waiting.set(number, { method, by });
     return null;
   }
 
-  unqueue(number: number, isQueued: boolean): string | null {
-    const { isQueued: wasQueued } = this.#waiting.get(number) ?? {};
-    if (wasQueued !== isQueued) return isQueued ? 'Pull request is not in the queue' : 'Can not disable auto-merge';
-    this.#waiting.delete(number);
+  disableAutoMerge(number: number): string | null {
+    return this.#waiting.delete(number) ? null : 'Can not disable auto-merge for this pull request';
+  }
+
+  /** The method is a setting of the queue. What is required must have passed on the pull request before. */
+  async enqueue(number: number, by: string): Promise<string | null> {
+    const pull = await this.find(number);
+    if (pull?.state !== 'open') return 'Pull request is not open';
+    if (!this.protections.get(pull.base.ref)?.queue) return `${pull.base.ref} has no merge queue`;
+    if (this.queue.has(number)) return 'Pull request is already in the queue';
+    if (pull.mergeable_state === 'dirty') return 'Pull request has merge conflicts';
+    if (pull.mergeable_state === 'blocked') return 'Required status check is expected.';
+    const { head, base, title } = pull;
+    const message = `${title} (#${number})`;
+    await this.queue.add(number, { head: head.sha, base: base.ref, method: 'squash', message, by });
+    return null;
+  }
+
+  /** By a person or by a request. */
+  async dequeue(number: number): Promise<string | null> {
+    if (!this.queue.has(number)) return 'Pull request is not in the queue';
+    await this.queue.remove(number, 'MANUAL');
     return null;
   }
 
   isWaiting(number: number): 'queue' | 'auto' | null {
-    const waiting = this.#waiting.get(number);
-    return waiting ? (waiting.isQueued ? 'queue' : 'auto') : null;
+    if (this.queue.has(number)) return 'queue';
+    return this.#waiting.has(number) ? 'auto' : null;
   }
 
   async find(number: number): Promise<Pull | null> {
@@ -159,7 +185,7 @@ export class Pulls {
       merge_commit_sha: merged?.commit ?? null,
       mergeable,
       mergeable_state: await this.#state(pull, head, mergeable),
-      auto_merge: waits && !waits.isQueued ? { merge_method: waits.method, enabled_by: { login: waits.by } } : null,
+      auto_merge: waits ? { merge_method: waits.method, enabled_by: { login: waits.by } } : null,
     };
   }
 
@@ -207,11 +233,15 @@ export class Pulls {
     const base = { branch: pull.base.ref, commit: pull.base.sha };
     const commit = await mergeInto(this.#repository, base, pull.head.sha, how);
     if (commit === null) return null;
-    this.#merges.set(pull.number, { commit, at: new Date().toISOString(), by: how.by });
+    await this.#closeAs(pull, commit, how.by);
+    return commit;
+  }
+
+  async #closeAs(pull: Pull, commit: string, by: string): Promise<void> {
+    this.#merges.set(pull.number, { commit, at: new Date().toISOString(), by });
     await this.#upstream.ask('PATCH', `/pulls/${pull.number}`, { state: 'closed' });
     for (const [, issue] of (pull.body ?? '').matchAll(CLOSES))
       await this.#upstream.ask('PATCH', `/issues/${issue}`, { state: 'closed', state_reason: 'completed' });
-    return commit;
   }
 
   async #branch(name: string, asRules: boolean): Promise<Answer> {

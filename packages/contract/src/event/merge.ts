@@ -44,6 +44,15 @@ export const mergeEvents = [
     },
   ),
   event(
+    'merge.queued',
+    { ...ofTask, number: z.number().int(), after: z.string() },
+    {
+      stale: ['task'],
+      shown: 'terminal',
+      says: ({ number }) => mill(`puts pull request #${number} into the merge queue`),
+    },
+  ),
+  event(
     'merge.landed',
     {
       ...ofTask,

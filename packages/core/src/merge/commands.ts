@@ -5,7 +5,7 @@ import type { CommandParts } from '../noun.ts';
 import { askingTask, leasedTask, steeredTask } from '../task-lookup.ts';
 import { workAndRun } from '../work.ts';
 import { abandonMerge, landMerge, offerBranch, prepareMerge } from './merge.ts';
-import { askAboutPull, noteMerged, notePull, passOnComments } from './pull.ts';
+import { askAboutPull, noteMerged, notePull, passOnComments, queuePull } from './pull.ts';
 
 export interface MergeCommands {
   /** `batch`: the last commit of the tasks that land together, whose tree was proven for all of them. */
@@ -15,6 +15,8 @@ export interface MergeCommands {
   'merge.offer': { commit: string; tree: string; name: string } & Fence;
   /** The pull request of the task, opened or found again. */
   'merge.note_pull': { number: number; url: string } & Fence;
+  /** The pull request goes into the forge's merge queue. `after`: its last removal from there; empty: none. */
+  'merge.queue': { after: string } & Fence;
   /** Seen on the forge: the pull request of a task that was not offered is merged. `head`: its last commit. */
   'merge.note_merged': { projectId: string; taskId: string; number: number; head: string };
   /** People commented on the pull request: the task goes back to its builder. */
@@ -38,6 +40,7 @@ export const mergeCommands: CommandParts<keyof MergeCommands> = {
     decide: offerBranch,
   },
   'merge.note_pull': { scope: leasedTask, decide: notePull },
+  'merge.queue': { scope: leasedTask, decide: queuePull },
   'merge.note_merged': { scope: steeredTask, decide: noteMerged },
   'merge.pass_on': { scope: askingTask, decide: passOnComments },
   'merge.ask': { scope: askingTask, decide: askAboutPull },

@@ -16,5 +16,7 @@ export const mergeEvents = {
     changeTask(slice, body, ({ pull }) =>
       pull?.number === body.number ? { pull: { ...pull, seen: body.seen } } : null,
     ),
+  'merge.queued': (slice, { after, ...body }) =>
+    changeTask(slice, body, ({ offered }) => (offered ? { offered: { ...offered, queuedAfter: after } } : null)),
   'merge.landed': (slice, body) => changeTask(slice, body, () => ({ prepared: null, landedCommit: body.commit })),
 } satisfies Reductions;

@@ -86,6 +86,17 @@ describe('a pull request', () => {
     ).toEqual([]);
   });
 
+  test('in the merge queue: its last removal before is kept until it is offered again', () => {
+    const { mill, id, fence } = opened();
+    expect(mill.refusal({ type: 'merge.queue', ...fence, after: '' })).toBe('wrong_stage');
+    mill.must({ type: 'merge.offer', ...fence, commit: 'c', tree: mill.task(id).head!.tree, name: 'origin/task/1' });
+    expect(typesOf(mill.must({ type: 'merge.queue', ...fence, after: '' }))).toEqual(['merge.queued']);
+    expect(mill.must({ type: 'merge.queue', ...fence, after: '' })).toEqual([]);
+    expect(mill.task(id).offered).toMatchObject({ commit: 'c', queuedAfter: '' });
+    mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
+    expect(mill.task(id).offered).toBeNull();
+  });
+
   test('is only recorded while the task is being merged', () => {
     const mill = new Mill();
     const { fence } = mill.startRun(mill.add());

@@ -26,6 +26,19 @@ export function notePull(slice: Slice, command: CommandOf<'merge.note_pull'>): D
   return accept({ type: 'merge.pull_opened', taskId: task.id, number, url });
 }
 
+/** Recorded before it is queued: a later removal from the queue is one of this commit. */
+export function queuePull(slice: Slice, command: CommandOf<'merge.queue'>): Decision {
+  const checked = fenced(slice, command);
+  if (!checked.ok) return checked;
+  const { task, project } = checked;
+  const { after } = command;
+  const misplaced = notMerging(project, task);
+  if (misplaced) return misplaced;
+  if (!task.pull || !task.offered) return refuse('wrong_stage', `#${task.number} has no pull request to queue`);
+  if (task.offered.queuedAfter === after) return accept();
+  return accept({ type: 'merge.queued', taskId: task.id, number: task.pull.number, after });
+}
+
 /** A person's words are no failure of the work: they do not count towards its limits. */
 export function passOnComments(slice: Slice, command: CommandOf<'merge.pass_on'>): Decision {
   const checked = fenced(slice, command);

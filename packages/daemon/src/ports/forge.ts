@@ -71,6 +71,13 @@ export type PullMerge =
   /** `moved`: its head is another commit. */
   | { kind: 'refused' | 'moved'; why: string };
 
+/** A pull request and the forge's merge queue. */
+export interface QueuePlace {
+  isQueued: boolean;
+  /** The last time that it was taken out. `commit`: what the queue had built of it, with the results of its checks. */
+  removal: { id: string; reason: string; commit: string | null } | null;
+}
+
 export interface Forge {
   /** `owner/name`. */
   repository(): Promise<string>;
@@ -95,6 +102,7 @@ export interface Forge {
       message: string;
     },
   ): Promise<PullMerge>;
+  queue(number: number): Promise<QueuePlace>;
   /** The forge no longer merges it by itself. Nothing happens if it would not have. */
   unqueue(number: number): Promise<void>;
   /** A text that differs when anything above differs. Cheap while nothing does. */

@@ -7,6 +7,7 @@ import { proofHash } from '../stages/prove.ts';
 import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage, waitFor } from './land.ts';
+import { enterQueue } from './merge-queue.ts';
 import type { MergeTools } from './merge-stage.ts';
 import { settleMerged } from './merged-pull.ts';
 import { passOn } from './pull-comments.ts';
@@ -162,6 +163,8 @@ async function proceed(
   const checks = await forge.checks(offered.commit, deps.project.rules.target);
   const verdict = judgeChecks(checks, settings);
   if (verdict.kind === 'failed') {
+    // Its checks may be run again, and it would be merged while an agent works on it.
+    if (settings.merge === 'auto') await forge.unqueue(pull.number);
     const names = verdict.results.map(({ name }) => name).join(', ');
     const message = `Checks of pull request #${pull.number} failed. (${names})`;
     const feedback = checkFeedback(verdict.results);
@@ -218,6 +221,11 @@ async function merge(
   const by = checks.hasQueue ? 'queue' : settings.merge === 'auto' ? 'forge' : 'us';
   // The target has moved: what would be merged is not what was proven.
   if (by === 'us' && candidate.tree !== tree) return offer(deps, leased, candidate, pull, tools);
+  if (by === 'queue') {
+    const place = await enterQueue(deps, leased, pull, forge);
+    if (place === 'over') return;
+    if (place === 'queued') return look(leased, pull, `Pull request #${pull.number} is in the merge queue of GitHub.`);
+  }
   const [, ...message] = landingMessage(task, await proofHash(deps, tree)).split('\n\n');
   const title = `${closesNothing(task.title.slice(0, 200))} (#${pull.number})`;
   const merged = await forge.merge(pull, { commit, method: settings.method, by, title, message: message.join('\n\n') });

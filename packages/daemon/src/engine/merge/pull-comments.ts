@@ -24,7 +24,8 @@ export async function passOn(
   const fresh = wanted.sort((a, b) => a.id - b.id).slice(0, MOST_COMMENTS);
   const isOfIssue = fresh.length === 0 && wayBack(rules, leased.task) !== null;
   if (fresh.length === 0 && !isOfIssue) return false;
-  if (settings.merge === 'auto') await forge.unqueue(pull.number);
+  const isQueued = leased.task.offered?.queuedAfter !== undefined;
+  if (settings.merge === 'auto' || isQueued) await forge.unqueue(pull.number);
   if (isOfIssue) {
     await leased.must({ type: 'stage.hear' });
     return true;

@@ -135,23 +135,35 @@ describe('merging', () => {
     const second = await opened();
     expect(await forge.checks(second.commit, 'main')).toMatchObject({ required: ['ci'], hasQueue: true });
     expect(await forge.merge(second.pull, how(second.commit))).toMatchObject({ kind: 'refused' });
-    expect(await forge.merge(second.pull, how(second.commit, 'queue'))).toEqual({ kind: 'queued' });
+    expect(await forge.merge(second.pull, how(second.commit, 'queue'))).toMatchObject({ kind: 'refused' });
     github.checks.report(second.commit, 'ci', 'success');
+    expect(await forge.merge(second.pull, how(second.commit, 'queue'))).toEqual({ kind: 'queued' });
+    expect(await forge.merge(second.pull, how(second.commit, 'queue'))).toEqual({ kind: 'queued' });
+    expect(await forge.queue(second.pull.number)).toEqual({ isQueued: true, removal: null });
+    const before = await forge.glance(second.pull.number, 'main');
+    const group = github.pulls.queue.groupOf(second.pull.number)!;
+    github.checks.report(group, 'ci', 'failure');
+    await github.pulls.settle();
+    const removal = { id: expect.any(String), reason: 'FAILED_CHECKS', commit: group };
+    expect(await forge.queue(second.pull.number)).toEqual({ isQueued: false, removal });
+    expect(await forge.glance(second.pull.number, 'main')).not.toBe(before);
+    await forge.merge(second.pull, how(second.commit, 'queue'));
+    github.checks.report(github.pulls.queue.groupOf(second.pull.number)!, 'ci', 'success');
     await github.pulls.settle();
     expect((await forge.pull(second.pull.number)).state).toBe('merged');
   });
 
   test('by GitHub is taken back, from auto-merge and from the queue; again, nothing happens', async () => {
-    github.pulls.protections.set('main', { contexts: ['ci'] });
+    github.pulls.protections.set('main', { contexts: ['ci'], queue: true });
     const { pull, commit } = await opened();
     for (const by of ['forge', 'queue'] as const) {
+      if (by === 'queue') github.checks.report(commit, 'ci', 'success');
       expect(await forge.merge(pull, how(commit, by))).toEqual({ kind: 'queued' });
       expect(github.pulls.isWaiting(pull.number)).not.toBeNull();
       await forge.unqueue(pull.number);
       await forge.unqueue(pull.number);
       expect(github.pulls.isWaiting(pull.number)).toBeNull();
     }
-    github.checks.report(commit, 'ci', 'success');
     await github.pulls.settle();
     expect((await forge.pull(pull.number)).state).toBe('open');
   });

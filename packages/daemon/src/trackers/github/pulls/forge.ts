@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Clock, Forge, PullComment, PullMerge, PullRequest } from '../../../ports.ts';
+import type { Clock, Forge, PullComment, PullMerge, PullRequest, QueuePlace } from '../../../ports.ts';
 import type { GithubClient } from '../client/client.ts';
 import { isGithubError } from '../client/github-error.ts';
 import { GithubPeople } from '../client/people.ts';
 import { publish, readChecks } from './checks.ts';
-import { IssueComment, LineComment, Pull, Review } from './schemas.ts';
+import { IssueComment, LineComment, Pull, Queue, Review } from './schemas.ts';
 
 const OBSTACLES: Record<string, string> = {
   dirty: 'it conflicts with its target',
@@ -26,6 +26,17 @@ const AUTO_MERGE = `mutation ($id: ID!, $commit: GitObjectID!, $method: PullRequ
 
 const DEQUEUE = `mutation ($id: ID!) { dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { id } } }`;
 const NO_AUTO_MERGE = `mutation ($id: ID!) { disablePullRequestAutoMerge(input: { pullRequestId: $id }) { pullRequest { id } } }`;
+
+const QUEUE = `query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) {
+    pullRequest(number: $number) {
+      isInMergeQueue
+      timelineItems(itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT], last: 1) {
+        nodes { ... on RemovedFromMergeQueueEvent { id reason beforeCommit { oid } } }
+      }
+    }
+  }
+}`;
 
 /** Pull requests, checks and merging on GitHub. It keeps nothing: GitHub is asked each time. */
 export class GithubForge implements Forge {
@@ -146,6 +157,17 @@ export class GithubForge implements Forge {
     }
   }
 
+  async queue(number: number): Promise<QueuePlace> {
+    const { owner, name } = await this.#client.place();
+    const { repository } = await this.#client.graphql(QUEUE, { owner, name, number }, Queue);
+    const { isInMergeQueue, timelineItems } = repository.pullRequest;
+    const [last] = timelineItems.nodes;
+    return {
+      isQueued: isInMergeQueue,
+      removal: last ? { id: last.id, reason: last.reason ?? '', commit: last.beforeCommit?.oid ?? null } : null,
+    };
+  }
+
   async unqueue(number: number): Promise<void> {
     const { node_id: id } = await this.#client.get(`/pulls/${number}`, Pull);
     for (const query of [NO_AUTO_MERGE, DEQUEUE])
@@ -158,8 +180,10 @@ export class GithubForge implements Forge {
   async glance(number: number, target: string): Promise<string> {
     const pull = await this.#client.get(`/pulls/${number}`, Pull);
     const [comments, checks] = await Promise.all([this.comments(number), this.checks(pull.head.sha, target)]);
+    // A pull request that leaves the queue looks as before in all other answers.
+    const queue = checks.hasQueue ? await this.queue(number) : null;
     return createHash('sha256')
-      .update(JSON.stringify([pull, comments, checks]))
+      .update(JSON.stringify([pull, comments, checks, queue]))
       .digest('hex');
   }
 

@@ -70,3 +70,14 @@ export const BranchRules = z.array(
       .optional(),
   }),
 );
+
+const Removal = z.object({
+  id: z.string(),
+  reason: z.string().nullable(),
+  beforeCommit: z.object({ oid: z.string() }).nullable(),
+});
+export const Queue = z.object({
+  repository: z.object({
+    pullRequest: z.object({ isInMergeQueue: z.boolean(), timelineItems: z.object({ nodes: z.array(Removal) }) }),
+  }),
+});
