@@ -64,19 +64,26 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return Promise.race([said, ended]);
 }
 
-/** A repository with a config whose agent is never asked: nothing is put into its queue. */
-export async function makeProject(root: string): Promise<void> {
+/** A repository with a config whose agent is never asked: nothing is put into its queue. `more`: further lines of the config. */
+export async function makeProject(root: string, more = ''): Promise<void> {
   await makeRepository(root);
   await mkdir(join(root, '.tidemill'));
   await writeFile(
     join(root, '.tidemill', 'config.yaml'),
-    'target: main\nworkers: 3\npipeline: quick\nagents:\n  default: { type: command, command: ["true"] }\n',
+    `target: main\nworkers: 3\npipeline: quick\nagents:\n  default: { type: command, command: ["true"] }\n${more}`,
   );
 }
 
 /** `tidemill up --json`, as a person would start it, on a data folder of its own. */
-export function startDaemon(root: string, home: string, workers = 3, launcher = INSTALLED): Promise<RunningProgram> {
+export function startDaemon(
+  root: string,
+  home: string,
+  workers = 3,
+  launcher = INSTALLED,
+  env: NodeJS.ProcessEnv = {},
+): Promise<RunningProgram> {
   return startProgram([launcher, 'up', '--json', '--workers', String(workers)], root, {
+    ...env,
     TIDEMILL_HOME: home,
     DATABASE_URL: '',
   });
