@@ -110,6 +110,7 @@ describe('failures have a kind, a message and a hint, and never a secret', () =>
     ['429 without Retry-After', TROUBLES.secondary(), 'rate_limited', /limit is reached/],
     ['404', TROUBLES.missing, 'not_found', /answered 404/],
     ['422', TROUBLES.unprocessable, 'unprocessable', /Validation Failed/],
+    ['500', { kind: 'answer', answer: { status: 500, body: { message: 'Oops' } } }, 'bad_answer', /answered 500/],
     ['502 with a page', TROUBLES.broken, 'bad_answer', /answered 502/],
     ['half an answer', { kind: 'half' }, 'bad_answer', /incomplete/],
     ['a connection that ends', { kind: 'cut' }, 'unreachable', /does not answer/],
