@@ -84,6 +84,17 @@ describe('two Tidemills', () => {
     expect(await bed.github.as('ada').comments(number)).toHaveLength(2);
   });
 
+  test('a mark that is quoted, or of a member who may not push, stops nothing', async () => {
+    const number = await bed.github.as('ada').openIssue('One', '');
+    const mark = '<!-- tidemill:elsewhere:active -->';
+    await bed.github.as('bob').comment(number, `It says ${mark} there. Why?`);
+    const row = { id: 1, body: `At work.\n\n${mark}`, user: { login: 'eve' }, author_association: 'MEMBER' };
+    const [quoted] = await bed.github.as('ada').comments(number);
+    const body = [row, quoted];
+    bed.github.faults.plan({ method: 'GET', path: /comments$/ }, { kind: 'answer', answer: { status: 200, body } }, 2);
+    expect(await bed.open({ labels: ['x'] }).comment(keyOf(number), commented)).toEqual({ id: expect.any(String) });
+  });
+
   test('at the same moment: the later one takes its comment back', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const second = bed.open({ labels: ['x'] }, 'ghp_bob');

@@ -1,7 +1,6 @@
 import type { Clock } from '../../../ports.ts';
-import { GithubError, UNSAID_MS } from './github-error.ts';
+import { GithubError, HOUR_MS, UNSAID_MS } from './github-error.ts';
 
-const HOUR_MS = 3_600_000;
 /** Reading stops here, so that a result that is ready can still be written. */
 const READ_SHARE = 0.9;
 const LONGEST_PAUSE_MS = 15 * 60_000;
@@ -49,7 +48,8 @@ export class Allowance {
     this.#refusals = 0;
     if (String(headers['x-ratelimit-remaining']) !== '0') return;
     const reset = Number(headers['x-ratelimit-reset']) * 1000;
-    if (Number.isFinite(reset)) this.#closedUntil = Math.max(this.#closedUntil, reset);
+    const latest = this.#clock.now() + HOUR_MS;
+    if (Number.isFinite(reset)) this.#closedUntil = Math.max(this.#closedUntil, Math.min(reset, latest));
   }
 
   view(): { used: number; perHour: number; closedUntil: number | null } {

@@ -143,6 +143,16 @@ describe('failures have a kind, a message and a hint, and never a secret', () =>
     expect(await asked.get('/issues/1', Issue)).toMatchObject({ number: 1 });
   });
 
+  test('a clock that is hours behind does not make it wait longer than the hour of the limit', async () => {
+    let at = Date.now() - 5 * 3_600_000;
+    const asked = client({}, { GITHUB_TOKEN: 'ghp_mill' }, () => at);
+    github.faults.plan({}, TROUBLES.rateLimited(60));
+    const { retryAt } = await failureOf(asked.get('/issues/1', Issue));
+    expect(retryAt! - at).toBe(3_600_000);
+    at = retryAt! + 1;
+    expect(await asked.get('/issues/1', Issue)).toMatchObject({ number: 1 });
+  });
+
   test('without a named time each refusal doubles the pause', async () => {
     let at = Date.now();
     const asked = client({}, { GITHUB_TOKEN: 'ghp_mill' }, () => at);

@@ -89,10 +89,12 @@ function limitOf({ status, message, headers }: Refused, now: number): number | n
   if (Number.isFinite(after) && after > 0) return now + after * 1000;
   if (String(headers['x-ratelimit-remaining']) === '0') {
     const reset = Number(headers['x-ratelimit-reset']) * 1000;
-    return Number.isFinite(reset) && reset > now ? reset : now + UNSAID_MS;
+    // The limit is one of an hour: a later end is a clock of this machine that is behind.
+    return Number.isFinite(reset) && reset > now ? Math.min(reset, now + HOUR_MS) : now + UNSAID_MS;
   }
   return status === 429 || /rate limit|abuse detection/i.test(message) ? now + UNSAID_MS : null;
 }
 
 /** GitHub asks for at least a minute when it names no time. */
 export const UNSAID_MS = 60_000;
+export const HOUR_MS = 3_600_000;

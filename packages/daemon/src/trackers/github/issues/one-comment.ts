@@ -12,12 +12,9 @@ const Comment = z.object({
 });
 type Comment = z.infer<typeof Comment>;
 
-const MARK = /<!-- tidemill:([0-9a-z-]{1,64}):(active|ended) -->/;
-/** The last line of each comment of a Tidemill, whichever it is. */
-const LAST_LINE = /<!-- tidemill:[0-9a-z-]{1,64}:(active|ended) -->\s*$/;
-export const isOfTidemill = (text: string): boolean => LAST_LINE.test(text);
-
-const TRUSTED = ['OWNER', 'MEMBER', 'COLLABORATOR'];
+/** The last line of each comment of a Tidemill. Marks before it are quoted. */
+const MARK = /<!-- tidemill:([0-9a-z-]{1,64}):(active|ended) -->\s*$/;
+export const isOfTidemill = (text: string): boolean => MARK.test(text);
 
 /**
  * The one comment of this Tidemill on an issue. Its last line says whose it is. Of two Tidemills that begin at the same
@@ -77,8 +74,9 @@ export class OneComment {
       const [, other, state] = MARK.exec(body ?? '') ?? [];
       if (other === undefined || other === instance || state !== 'active' || id >= before) continue;
       const login = user?.login ?? '';
-      if (TRUSTED.includes(association.toUpperCase()) || (await this.#people.isSelf(login)))
-        return `${other} (${login})`;
+      // Only who may push can have a Tidemill here; a mark of others would stop the work.
+      const mayPush = await this.#people.mayPush(login, association.toUpperCase());
+      if (mayPush || (await this.#people.isSelf(login))) return `${other} (${login})`;
     }
     return null;
   }
