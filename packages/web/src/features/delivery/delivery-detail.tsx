@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import type { DeliveryStep, DeliveryView } from '@tidemill/contract';
-import { api, isCode, withTimeout } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plain, plainLine } from '../../plain.ts';
 import { Failed } from '../../shell/failed.tsx';
-import { Empty, PageHead } from '../../shell/page-head.tsx';
+import { isRecordNumber, OneRecord } from '../../shell/one-record.tsx';
+import { PageHead } from '../../shell/page-head.tsx';
 import { PageLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { RoleNote } from '../../shell/role-note.tsx';
@@ -15,34 +16,25 @@ import { Status } from './status.tsx';
 /** One delivery with its evidence. */
 export function DeliveryDetail({ number }: { number: number }) {
   const { project } = useShown();
-  const isNumber = Number.isSafeInteger(number) && number > 0;
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['delivery', project.id, number],
     queryFn: ({ signal }) => api.delivery({ project: project.id, delivery: number }, withTimeout(signal)),
-    enabled: isNumber,
+    enabled: isRecordNumber(number),
   });
-  if (!isNumber || isCode(error, 'not_found')) return <Missing number={number} />;
-  if (data) return <Known delivery={data} />;
   return (
-    <div className="waiting-room">{error ? <Failed error={error} /> : <p className="dim">Loading D{number}…</p>}</div>
+    <OneRecord number={number} query={query} words={WORDS}>
+      {(delivery) => <Known delivery={delivery} />}
+    </OneRecord>
   );
 }
 
-function Missing({ number }: { number: number }) {
-  const { project } = useShown();
-  return (
-    <Empty>
-      <p role="alert">
-        {Number.isNaN(number)
-          ? 'This is not the number of a delivery. Use one such as D3.'
-          : `Delivery D${number} does not exist in ${plainLine(project.name)}.`}
-      </p>
-      <p>
-        <PageLink to="/delivery">Show the environments</PageLink>
-      </p>
-    </Empty>
-  );
-}
+const WORDS = {
+  letter: 'D',
+  name: 'Delivery',
+  bad: 'This is not the number of a delivery.',
+  to: '/delivery',
+  all: 'Show the environments',
+};
 
 function Known({ delivery }: { delivery: DeliveryView }) {
   const { ref, environment, status, why, tasks, taskCount, evidence, unproven, steps } = delivery;

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import type { FeedbackDetail, QuestionView } from '@tidemill/contract';
-import { api, isCode, withTimeout } from '../../api.ts';
+import { api, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { Action } from '../../shell/action.tsx';
-import { Failed } from '../../shell/failed.tsx';
 import { Markdown } from '../../shell/markdown.tsx';
-import { Empty, PageHead } from '../../shell/page-head.tsx';
+import { isRecordNumber, OneRecord } from '../../shell/one-record.tsx';
+import { PageHead } from '../../shell/page-head.tsx';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { useShown } from '../../shell/project.tsx';
 import { RoleNote } from '../../shell/role-note.tsx';
@@ -18,34 +18,25 @@ import { State } from './state.tsx';
 /** One piece of feedback: what was said, asked and made of it. */
 export function FeedbackView({ number }: { number: number }) {
   const { project } = useShown();
-  const isNumber = Number.isSafeInteger(number) && number > 0;
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['feedback', project.id, number],
     queryFn: ({ signal }) => api.feedback({ project: project.id, feedback: number }, withTimeout(signal)),
-    enabled: isNumber,
+    enabled: isRecordNumber(number),
   });
-  if (!isNumber || isCode(error, 'not_found')) return <Missing number={number} />;
-  if (data) return <Known detail={data} />;
   return (
-    <div className="waiting-room">{error ? <Failed error={error} /> : <p className="dim">Loading F{number}…</p>}</div>
+    <OneRecord number={number} query={query} words={WORDS}>
+      {(detail) => <Known detail={detail} />}
+    </OneRecord>
   );
 }
 
-function Missing({ number }: { number: number }) {
-  const { project } = useShown();
-  return (
-    <Empty>
-      <p role="alert">
-        {Number.isNaN(number)
-          ? 'This is not a number of feedback. Use one such as F3.'
-          : `Feedback F${number} does not exist in ${plainLine(project.name)}.`}
-      </p>
-      <p>
-        <PageLink to="/feedback">Show all feedback</PageLink>
-      </p>
-    </Empty>
-  );
-}
+const WORDS = {
+  letter: 'F',
+  name: 'Feedback',
+  bad: 'This is not a number of feedback.',
+  to: '/feedback',
+  all: 'Show all feedback',
+};
 
 function Known({ detail: { feedback, questions, task } }: { detail: FeedbackDetail }) {
   const { number, text, by, at, analysis, why, linkedTask, linkedSpec, status } = feedback;
