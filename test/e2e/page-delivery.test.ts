@@ -73,6 +73,15 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('list', { name: 'Deliveries' }).getByRole('link', { name: 'production D2' }).waitFor();
   });
 
+  test('the overview shows what each environment has', async () => {
+    await bed.show('Overview');
+    const outlets = page.getByRole('list', { name: 'Environments' });
+    await outlets.getByText('staging').waitFor();
+    expect(await outlets.textContent()).toMatch(/staging\s*healthy\s*production\s*healthy/);
+    await outlets.getByRole('link', { name: 'production' }).click();
+    await card('production').waitFor();
+  });
+
   test('the inbox asks too, and a rollback names what it takes away', async () => {
     await bed.add('Write the second', { accept: ['a file exists'] });
     await ended('staging', 'healthy', (await ended('production', 'healthy')).seq);
@@ -124,6 +133,12 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
         path: '/delivery',
         isPictured: true,
         isThere: (shown: Page) => shown.getByRole('region', { name: /^Question/ }).waitFor(),
+      },
+      {
+        name: 'overview-delivered',
+        path: '/',
+        isPictured: true,
+        isThere: (shown: Page) => shown.getByRole('list', { name: 'Environments' }).getByText('staging').waitFor(),
       },
       {
         name: 'delivery-detail',

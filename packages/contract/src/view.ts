@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { AccountView } from './budget.ts';
+import { DeliveryStatus } from './delivery.ts';
 import { ComingConflictView } from './forecast.ts';
 import { Evidence } from './gate.ts';
 import { InboxItem } from './inbox.ts';
@@ -198,6 +199,13 @@ export type DaemonInfo = z.infer<typeof DaemonInfo>;
 export const DaemonFile = DaemonInfo.extend({ token: z.string() });
 export type DaemonFile = z.infer<typeof DaemonFile>;
 
+/** What an environment has, and the delivery to it that is under way or waits. */
+const EnvironmentState = z.object({
+  name: z.string(),
+  state: z.enum(['healthy', 'unknown', 'empty']),
+  delivery: DeliveryStatus.nullable(),
+});
+
 export const ProjectStatus = z.object({
   project: z.object({ id: z.string(), name: z.string(), root: z.string(), target: z.string() }),
   daemon: DaemonInfo.nullable(),
@@ -209,8 +217,17 @@ export const ProjectStatus = z.object({
   total: z.number(),
   /** Where tasks come from: what is under way there. */
   sources: z
-    .object({ ideas: z.number(), specs: z.number(), feedback: z.number(), proposals: z.number() })
-    .default({ ideas: 0, specs: 0, feedback: 0, proposals: 0 }),
+    .object({
+      ideas: z.number(),
+      specs: z.number(),
+      feedback: z.number(),
+      proposals: z.number(),
+      /** Issues that wait for a person before they become tasks. */
+      issues: z.number().default(0),
+    })
+    .default({ ideas: 0, specs: 0, feedback: 0, proposals: 0, issues: 0 }),
+  /** Where landed work goes, in the order of the settings. */
+  environments: z.array(EnvironmentState).default([]),
   workers: z.array(WorkerView),
   needsYou: z.array(NeedsYou),
   /** Open questions, the most urgent first; at most 20. */

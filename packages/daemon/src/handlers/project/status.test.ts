@@ -1,3 +1,4 @@
+import { personActor, type SeenItem } from '@tidemill/contract';
 import { Calendars } from '@tidemill/core';
 import { expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
@@ -8,7 +9,7 @@ import { saveProject } from './project.ts';
 import { status } from './status.ts';
 import { StatusCache } from './status-cache.ts';
 
-test('changes without a write show at once, with any number of readers', async () => {
+async function open() {
   const repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
   // The clock does not advance, so all of it happens within one cached status.
   const clock = { ...systemClock, now: () => 1000 };
@@ -35,9 +36,34 @@ test('changes without a write show at once, with any number of readers', async (
     },
   } as unknown as Services;
   const look = () => status(services, { project: project.id });
+  const close = async () => {
+    await store.close();
+    repository.remove();
+  };
+  return { store, projectId: project.id, live, look, close };
+}
+
+test('changes without a write show at once, with any number of readers', async () => {
+  const { live, look, close } = await open();
   expect(await look()).toMatchObject(live);
   Object.assign(live, { running: true, warnings: ['the config cannot be read'] });
   expect(await look()).toMatchObject(live);
-  await store.close();
-  repository.remove();
+  await close();
+});
+
+test('issues that wait for a person are counted, those that were refused are not', async () => {
+  const { store, projectId, look, close } = await open();
+  const seen: SeenItem = {
+    ...{ title: 'An issue', body: '', kind: 'feature', priority: 2, labels: [], blockedBy: [] },
+    ...{ state: 'open', isRejected: false, hash: 'h', updatedAt: 't' },
+  };
+  for (const key of ['k1', 'k2'])
+    await store.execute({
+      ...{ type: 'trackerItem.see', projectId, itemId: `tracker/${projectId}/${key}`, key, url: null },
+      ...{ author: 'eve', isTrusted: false, waiting: 'untrusted', seen },
+    });
+  const by = personActor('ada');
+  await store.execute({ type: 'trackerItem.refuse', projectId, itemId: `tracker/${projectId}/k2`, why: 'no', by });
+  expect(await look()).toMatchObject({ sources: { issues: 1 }, environments: [] });
+  await close();
 });

@@ -1,4 +1,12 @@
-import type { InboxItem, Project, ProjectStatus, QuestionView, RouteRequest, SandboxView } from '@tidemill/contract';
+import {
+  type InboxItem,
+  isBusyDelivery,
+  type Project,
+  type ProjectStatus,
+  type QuestionView,
+  type RouteRequest,
+  type SandboxView,
+} from '@tidemill/contract';
 import { isReady } from '@tidemill/core';
 import { CONFIG_FILE } from '../../config/check.ts';
 import type { Workload } from '../../ports.ts';
@@ -47,6 +55,7 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
     tasks: workload.byStage,
     total: Object.values(workload.byStage).reduce((sum, count) => sum + count, 0),
     sources: await sourcesOf(services, project),
+    environments: await environmentsOf(services, project),
     workers: await workerViews(services, project),
     needsYou: await needsYou(store, project, workload, SHOWN),
     questions: questions.slice(0, SHOWN),
@@ -64,13 +73,33 @@ async function look(services: Services, project: Project, lastSeq: number): Prom
 async function sourcesOf({ store }: Services, { id: projectId }: Project): Promise<ProjectStatus['sources']> {
   const open = async (noun: 'idea' | 'spec' | 'feedback' | 'proposal') =>
     (await store.records({ noun, projectId, isOpen: true })).length;
-  const [ideas, specs, feedback, proposals] = await Promise.all([
+  const [ideas, specs, feedback, proposals, issues] = await Promise.all([
     open('idea'),
     open('spec'),
     open('feedback'),
     open('proposal'),
+    store.records({ noun: 'trackerItem', projectId, isOpen: true }),
   ]);
-  return { ideas, specs, feedback, proposals };
+  // What Tidemill offers is open too, until the tracker has it.
+  const waiting = issues.filter(({ status, waiting: why }) => status === 'waiting' || why === 'edited');
+  return { ideas, specs, feedback, proposals, issues: waiting.length };
+}
+
+async function environmentsOf({ store }: Services, project: Project): Promise<ProjectStatus['environments']> {
+  const { id: projectId, rules } = project;
+  if (!rules.delivery?.length) return [];
+  const [rows, open] = await Promise.all([
+    store.records({ noun: 'environment', projectId }),
+    store.records({ noun: 'delivery', projectId, isOpen: true }),
+  ]);
+  return rules.delivery.map(({ name }) => {
+    const own = open.filter(({ environment }) => environment === name);
+    return {
+      name,
+      state: rows.find((row) => row.name === name)?.state ?? 'empty',
+      delivery: (own.find(isBusyDelivery) ?? own[0])?.status ?? null,
+    };
+  });
 }
 
 /** Returns whether a task or a job can be worked on now. */

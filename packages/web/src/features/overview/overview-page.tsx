@@ -23,6 +23,7 @@ export function OverviewPage() {
       <Mill
         stages={stagesOf(project, status)}
         sources={status.sources}
+        environments={status.environments}
         agoMs={agoMs}
         landed={metrics?.total.completed ?? null}
         isTurning={connection === 'live' && status.workers.some(isAtWork)}

@@ -4,6 +4,7 @@ import { type CSSProperties, memo, type ReactNode } from 'react';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
 import { plural, stageText } from '../../words.ts';
+import { State, Status } from '../delivery/status.tsx';
 import type { StageView } from './flow.ts';
 import { levelOf, Water } from './water.tsx';
 import { Wheel } from './wheel.tsx';
@@ -20,6 +21,7 @@ const isUsed = ({ name, count, workers }: StageView) =>
 interface MillProps {
   stages: StageView[];
   sources: ProjectStatus['sources'];
+  environments: ProjectStatus['environments'];
   /** How old the figures are. */
   agoMs: number;
   landed: number | null;
@@ -27,7 +29,7 @@ interface MillProps {
 }
 
 /** The stages as a picture: basins from left to right, a gate between them, and a wheel at the end. */
-export function Mill({ stages: all, sources, agoMs, landed, isTurning }: MillProps) {
+export function Mill({ stages: all, sources, environments, agoMs, landed, isTurning }: MillProps) {
   const stages = all.length > MOST_STAGES ? all.filter(isUsed) : all;
   const omitted = all.length - stages.length;
   const levels = stages.map(({ count }) => levelOf(count));
@@ -47,6 +49,7 @@ export function Mill({ stages: all, sources, agoMs, landed, isTurning }: MillPro
                 {stage.name === 'done' && (
                   <>
                     {landed !== null && <p className="dim">{landed.toLocaleString('en-US')} landed in 24 h</p>}
+                    <Outlets environments={environments} />
                     <Wheel isTurning={isTurning} />
                   </>
                 )}
@@ -62,12 +65,13 @@ export function Mill({ stages: all, sources, agoMs, landed, isTurning }: MillPro
 }
 
 /** Where tasks come from: what is under way there, and the way to add one. */
-function Inlets({ sources: { ideas, specs, feedback, proposals } }: Pick<MillProps, 'sources'>) {
+function Inlets({ sources: { ideas, specs, feedback, proposals, issues } }: Pick<MillProps, 'sources'>) {
   const under: [count: number, to: string, name: string, many?: string][] = [
     [ideas, '/ideas', 'idea'],
     [specs, '/specs', 'specification'],
     [feedback, '/feedback', 'feedback', 'feedback'],
     [proposals, '/loop', 'proposal'],
+    [issues, '/inbox', 'waiting issue'],
   ];
   return (
     <ul className="inlet">
@@ -82,6 +86,24 @@ function Inlets({ sources: { ideas, specs, feedback, proposals } }: Pick<MillPro
       <li>
         <PageLink to="/board?new=1">Add a task</PageLink>
       </li>
+    </ul>
+  );
+}
+
+const OUTLETS_SHOWN = 3;
+
+/** Where landed work goes, and what is there. */
+function Outlets({ environments }: Pick<MillProps, 'environments'>) {
+  if (environments.length === 0) return null;
+  const more = environments.length - OUTLETS_SHOWN;
+  return (
+    <ul className="outlet" aria-label="Environments">
+      {environments.slice(0, OUTLETS_SHOWN).map(({ name, state, delivery }) => (
+        <li key={name}>
+          <PageLink to="/delivery">{name}</PageLink> {delivery ? <Status status={delivery} /> : <State state={state} />}
+        </li>
+      ))}
+      {more > 0 && <li className="dim">and {more} more</li>}
     </ul>
   );
 }
