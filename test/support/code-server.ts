@@ -35,6 +35,15 @@ interface Start {
   machineSettings?: Record<string, unknown>;
 }
 
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // Nothing of it is left.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
 /** A real VS Code on loopback, without anything of the person who runs the tests. */
 export class CodeServer {
   readonly #options: Start;
@@ -84,6 +93,8 @@ export class CodeServer {
     const impatience = setTimeout(() => child.kill('SIGKILL'), 5_000);
     await gone;
     clearTimeout(impatience);
+    // It only watches the server, which would go on without it.
+    killGroup(child.pid!);
   }
 
   get #arguments(): string[] {
@@ -114,6 +125,8 @@ export class CodeServer {
       env: this.#env,
       cwd: this.#options.folder,
       stdio: ['ignore', 'pipe', 'pipe'],
+      // In a group of its own, so that all of it can be ended.
+      detached: true,
     });
     this.#child = child;
     const said: string[] = [];
