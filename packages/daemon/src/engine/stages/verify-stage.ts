@@ -1,4 +1,6 @@
+import type { Feedback } from '@tidemill/contract';
 import type { EngineDeps } from '../deps.ts';
+import { conflictText } from '../merge/send-back.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { amend, touchesIn } from './conclusion.ts';
 import { EnvironmentError } from './environment.ts';
@@ -11,17 +13,37 @@ export async function verifyStage(deps: EngineDeps, leased: LeasedTask, prover: 
   try {
     await verify(deps, leased, prover);
   } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error;
     // The target it is based on failed its gates and may be fixed now.
-    if (!(error instanceof EnvironmentError) || !(await takeInTarget(deps, leased))) throw error;
-    await verify(deps, leased, prover);
+    const newest = await takeInTarget(deps, leased);
+    if (newest === 'merged') return verify(deps, leased, prover);
+    if (newest === 'same' || !(await passes(deps, newest.target, prover))) throw error;
+    await sendBack(leased, conflictText(deps, newest.files), newest.files);
   }
 }
 
-/** Returns true if the newest target was merged into the branch. */
-async function takeInTarget({ workspace }: EngineDeps, { ref }: LeasedTask): Promise<boolean> {
+/** Merges the newest target into the branch, unless they conflict. */
+async function takeInTarget(
+  { workspace }: EngineDeps,
+  { ref }: LeasedTask,
+): Promise<'merged' | 'same' | { target: string; files: string[] }> {
   const [{ base }, target] = await Promise.all([workspace.open(ref), workspace.targetCommit()]);
-  if (base === target || (await workspace.candidate(ref)).kind !== 'clean') return false;
-  return (await workspace.mergeTarget(ref)).files.length === 0;
+  if (base === target) return 'same';
+  const candidate = await workspace.candidate(ref);
+  if (candidate.kind === 'empty') return 'same';
+  if (candidate.kind === 'conflict') return { target: candidate.base, files: candidate.files };
+  const { files } = await workspace.mergeTarget(ref);
+  return files.length === 0 ? 'merged' : { target: candidate.base, files };
+}
+
+async function passes({ gates }: EngineDeps, commit: string, { baseline }: Prover): Promise<boolean> {
+  return (await baseline.redAmong(commit, gates.names)).size === 0;
+}
+
+/** Only the agent can bring the work onto a target that passes. */
+async function sendBack(leased: LeasedTask, text: string, files: string[]): Promise<void> {
+  const feedback: Feedback[] = [{ kind: 'conflict', text, files }];
+  await leased.must({ type: 'stage.finish', outcome: 'failed', failure: 'validation', message: text, feedback });
 }
 
 async function verify(deps: EngineDeps, leased: LeasedTask, prover: Prover): Promise<void> {
