@@ -193,21 +193,36 @@ describe('a push', () => {
     await pushByOther({ 'theirs.txt': 'x\n' });
     await git(bed.root, 'pull', '-q');
     const candidate = (await workspace.candidate(task)) as Extract<Candidate, { kind: 'clean' }>;
-    const first = await workspace.pushBranch(task, { tree: candidate.tree, message: 'Add a\n\nTask: #1' });
+    const proven = { tree: candidate.tree, base: candidate.base, message: 'Add a\n\nTask: #1' };
+    const first = await workspace.pushBranch(task, proven);
     expect(first.pushed).toMatchObject({ kind: 'pushed' });
     expect(await head(remote, task.branch)).toBe(first.commit);
     expect(await git(remote, 'rev-parse', `${task.branch}^{tree}`)).toBe(candidate.tree);
     // What the worktree has is what was pushed, so that nothing is undone by the next capture.
     const again = await workspace.capture(task, 'nothing new');
     expect(again.commit).toBe(first.commit);
-    expect(await workspace.pushBranch(task, { tree: candidate.tree, message: 'Add a\n\nTask: #1' })).toEqual(first);
+    expect(await workspace.pushBranch(task, proven)).toEqual(first);
     const { path } = await workspace.open(task);
     await write(path, { 'a.txt': 'y\n' });
     const { tree } = await workspace.capture(task, 'rework');
-    const second = await workspace.pushBranch(task, { tree, message: 'Add a\n\nTask: #1' });
+    const second = await workspace.pushBranch(task, { ...proven, tree });
     expect(second.pushed).toMatchObject({ kind: 'pushed' });
     expect(await git(remote, 'merge-base', '--is-ancestor', first.commit, task.branch)).toBe('');
     expect(await workspace.pushTarget(second.commit)).toEqual({ kind: 'none' });
+  });
+
+  it('of a task’s branch undoes nothing that reached the target while it was proven', async () => {
+    await share();
+    const workspace = await bed.reopen({ push: 'branch' });
+    await sealed(workspace, { 'a.txt': 'x\n' });
+    await pushByOther({ 'early.txt': 'x\n' });
+    await git(bed.root, 'pull', '-q');
+    const { tree, base } = (await workspace.candidate(task)) as Extract<Candidate, { kind: 'clean' }>;
+    const late = await pushByOther({ 'late.txt': 'x\n' });
+    await git(bed.root, 'pull', '-q');
+    const { commit } = await workspace.pushBranch(task, { tree, base, message: 'Add a' });
+    const merged = await git(bed.root, 'merge-tree', '--write-tree', late, commit);
+    expect(await git(bed.root, 'ls-tree', '--name-only', merged)).toContain('late.txt');
   });
 });
 

@@ -286,8 +286,14 @@ export interface Workspace {
   isPublished(commit: string): Promise<boolean>;
   /** Pushes a commit to the remote's target. Never forces. */
   pushTarget(commit: string): Promise<Pushed>;
-  /** Commits the proven tree to the task's branch, with this message, and pushes the branch. Never forces. */
-  pushBranch(task: WorktreeRef, proven: { tree: string; message: string }): Promise<{ pushed: Pushed; commit: string }>;
+  /**
+   * Commits the proven tree to the task's branch, with this message, and pushes the branch. Never forces. `base` is the
+   * target's commit that the tree contains: the target itself may have moved since.
+   */
+  pushBranch(
+    task: WorktreeRef,
+    proven: { tree: string; base: string; message: string },
+  ): Promise<{ pushed: Pushed; commit: string }>;
   /**
    * The branch up to `head` was merged into the target as `commit`, perhaps as one new commit. Merges that into the branch,
    * so that only what came after `head` is left as its change. Nothing happens if the two conflict.

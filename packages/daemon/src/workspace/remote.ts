@@ -124,12 +124,12 @@ export async function pushTarget(site: Site, commit: string): Promise<Pushed> {
 export async function pushBranch(
   site: Site,
   place: Standing,
-  { tree, message }: { tree: string; message: string },
+  { tree, base, message }: { tree: string; base: string; message: string },
 ): Promise<{ pushed: Pushed; commit: string }> {
   await putBack(site, place, 'uncommitted work before the branch was pushed');
-  const [{ tip }, target, to] = await Promise.all([tipOf(site, place), site.target(), destination(site)]);
+  const [{ tip }, to] = await Promise.all([tipOf(site, place), destination(site)]);
   const isDone = (await treeOf(site, tip)) === tree && (await messageOf(site, tip)) === message.trim();
-  const commit = isDone ? tip : await commitOnTop(site, { tip, target }, tree, message);
+  const commit = isDone ? tip : await commitOnTop(site, { tip, base }, tree, message);
   if (!isDone) {
     await moveTo(site, place, { commit, attached: true }, 'the target was merged');
     await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
@@ -139,12 +139,12 @@ export async function pushBranch(
 
 async function commitOnTop(
   site: Site,
-  { tip, target }: { tip: string; target: string },
+  { tip, base }: { tip: string; base: string },
   tree: string,
   message: string,
 ): Promise<string> {
-  const isIn = await isAncestor(site.git, target, tip);
-  return commitTree(site, tree, isIn ? [tip] : [tip, target], message);
+  const isIn = await isAncestor(site.git, base, tip);
+  return commitTree(site, tree, isIn ? [tip] : [tip, base], message);
 }
 
 const messageOf = async (site: Site, commit: string) =>

@@ -3,7 +3,7 @@ import { closesNothing, forgeWaitsFor, judgeChecks } from '@tidemill/core';
 import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
-import { proofHash } from '../stages/prove.ts';
+import { type Proof, proofHash } from '../stages/prove.ts';
 import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage, waitFor } from './land.ts';
@@ -53,11 +53,14 @@ async function step(deps: EngineDeps, leased: LeasedTask, now: Candidate, tools:
   const pull = isMerged ? null : found;
   if (pull?.state === 'closed' && !(await reopened(leased, pull, tools))) return;
   if (candidate.kind === 'empty') return endAsEmpty(leased);
-  if (pull && task.offered && pull.head !== task.offered.commit) return waitForOthers(leased, pull);
+  const isMoved = pull !== null && task.offered !== null && pull.head !== task.offered.commit;
+  // A push that a crash or a lost answer kept from being recorded is Tidemill's own.
+  const isOwnPush = isMoved && (await deps.workspace.open(leased.ref)).tip === pull.head;
+  if (isMoved && !isOwnPush) return waitForOthers(leased, pull);
   if (pull && (await passOn(leased, pull, { ...tools, rules: deps.project.rules }))) return;
   if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
-  if (!task.offered) return offer(deps, leased, candidate, pull, tools);
-  return proceed(deps, leased, await opened(deps, leased, pull, tools), candidate, tools);
+  if (!task.offered || isOwnPush) return offer(deps, leased, candidate, pull, tools);
+  return proceed(deps, leased, pull, candidate, tools);
 }
 
 /** The task's pull request. One with the same branch that another Tidemill or a person opened is left alone. */
@@ -99,21 +102,19 @@ function waitForOthers(leased: LeasedTask, { number, head, url }: PullRequest): 
 async function offer(
   deps: EngineDeps,
   leased: LeasedTask,
-  { tree, base, files }: Extract<Candidate, { kind: 'clean' }>,
+  candidate: Extract<Candidate, { kind: 'clean' }>,
   pull: PullRequest | null,
   tools: PullTools,
 ): Promise<void> {
+  const { base, tree } = candidate;
   if ((await vetoLosses(deps, leased)) || (await holdWorkflows(deps, leased, { base, tree }))) return;
-  const trial = async (proven: string) => {
-    const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
-    return { commit, tree: proven, files, base };
-  };
-  const proof = await tools.prover.prove(leased, await trial(tree), trial);
+  const proof = await proveOnTarget(deps, leased, candidate, tools);
   if (proof.kind === 'failed') return sendBackWithTarget(deps, leased, proof, []);
   // A gate may have fixed files.
   if (await holdWorkflows(deps, leased, { base, tree: proof.work.tree })) return;
   const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
-  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, message });
+  const proven = { tree: proof.work.tree, base, message };
+  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, proven);
   if (pushed.kind !== 'pushed') {
     const why =
       pushed.kind === 'none'
@@ -128,6 +129,20 @@ async function offer(
   const now = await opened(deps, leased, pull, tools, task);
   // Checks take their time, and their results wake the task.
   await look(leased, now, `Pull request #${now.number} is open, and its checks have just begun.`, tools.settings.poll);
+}
+
+/** Runs the gates on the work together with the newest target. Nothing is run again that is proven. */
+async function proveOnTarget(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  { tree, base, files }: Extract<Candidate, { kind: 'clean' }>,
+  { prover }: PullTools,
+): Promise<Proof> {
+  const trial = async (proven: string) => {
+    const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
+    return { commit, tree: proven, files, base };
+  };
+  return prover.prove(leased, await trial(tree), trial);
 }
 
 /** Opens the pull request if there is none, renews its text if that changed, and publishes the results of the gates. */
@@ -153,15 +168,19 @@ async function opened(
 async function proceed(
   deps: EngineDeps,
   leased: LeasedTask,
-  pull: PullRequest,
+  found: PullRequest | null,
   candidate: Extract<Candidate, { kind: 'clean' }>,
   tools: PullTools,
 ): Promise<void> {
   const { forge, settings } = tools;
   const { task } = leased;
-  const offered = task.offered!;
-  const checks = await forge.checks(offered.commit, deps.project.rules.target);
+  const { commit } = task.offered!;
+  const checks = await forge.checks(commit, deps.project.rules.target);
   const verdict = judgeChecks(checks, settings);
+  // The text is written once with what it has to say, or each look would change it back and forth.
+  const isBare = verdict.kind === 'none' && found !== null && goesWithoutChecks(deps, task, found, tools);
+  const notes = isBare ? [`${noChecksYet(commit)}. Only the gates above were run.`] : [];
+  const pull = await opened(deps, leased, found, tools, task, notes);
   if (verdict.kind === 'failed') {
     // Its checks may be run again, and it would be merged while an agent works on it.
     if (settings.merge === 'auto') await forge.unqueue(pull.number);
@@ -175,37 +194,35 @@ async function proceed(
     const text = `Pull request #${pull.number} waits for ${verdict.names.join(', ')}.`;
     return look(leased, pull, text);
   }
-  if (verdict.kind === 'none' && !(await goesWithoutChecks(deps, leased, pull, tools))) return;
+  if (verdict.kind === 'none' && !isBare) return waitForChecks(deps, leased, pull, tools);
   if (settings.merge === 'person')
     return look(leased, pull, `Pull request #${pull.number} is ready. A person merges it: ${pull.url}`);
   return merge(deps, leased, pull, { candidate, checks }, tools);
 }
 
-/** No check was reported. Returns true if it may be merged nevertheless. */
-async function goesWithoutChecks(
-  deps: EngineDeps,
-  leased: LeasedTask,
-  pull: PullRequest,
-  tools: PullTools,
-): Promise<boolean> {
-  const { settings } = tools;
-  const { offered, approvedPulls } = leased.task;
-  const restMs = offered!.at + settings.noChecksAfter - deps.clock.now();
-  const said = `No check was reported for ${offered!.commit.slice(0, 10)}`;
-  if (restMs > 0 || settings.noChecks === 'wait') {
+const noChecksYet = (commit: string) => `No check was reported for ${commit.slice(0, 10)}`;
+const noChecksAbout = ({ number }: PullRequest) => `no_checks:${number}`;
+const restOfWait = (deps: EngineDeps, { offered }: Task, { settings }: PullTools) =>
+  offered!.at + settings.noChecksAfter - deps.clock.now();
+
+/** Whether it may be merged although no check was reported. That is not a pass. */
+function goesWithoutChecks(deps: EngineDeps, task: Task, pull: PullRequest, tools: PullTools): boolean {
+  const { noChecks } = tools.settings;
+  if (restOfWait(deps, task, tools) > 0 || noChecks === 'wait') return false;
+  return noChecks === 'continue' || task.approvedPulls.includes(noChecksAbout(pull));
+}
+
+async function waitForChecks(deps: EngineDeps, leased: LeasedTask, pull: PullRequest, tools: PullTools): Promise<void> {
+  const restMs = restOfWait(deps, leased.task, tools);
+  if (restMs > 0 || tools.settings.noChecks !== 'ask') {
     const untilMs = restMs > 0 ? Math.min(restMs, LOOK_AGAIN_MS) : LOOK_AGAIN_MS;
-    await look(leased, pull, `${said} yet. That is not a pass, so pull request #${pull.number} waits.`, untilMs);
-    return false;
+    const said = noChecksYet(leased.task.offered!.commit);
+    return look(leased, pull, `${said} yet. That is not a pass, so pull request #${pull.number} waits.`, untilMs);
   }
-  const about = `no_checks:${pull.number}`;
-  if (settings.noChecks === 'ask' && !approvedPulls.includes(about)) {
-    const text = `no check was reported for its pull request #${pull.number}. Merge it without?`;
-    const context = `${pull.url}\nTidemill's own gates have passed. \`pullRequest.noChecks: continue\` stops this question.`;
-    await leased.must({ type: 'merge.ask', about, text, context, approves: 'It is merged without checks of GitHub.' });
-    return false;
-  }
-  await opened(deps, leased, pull, tools, leased.task, [`${said}. Only the gates above were run.`]);
-  return true;
+  const text = `no check was reported for its pull request #${pull.number}. Merge it without?`;
+  const context = `${pull.url}\nTidemill's own gates have passed. \`pullRequest.noChecks: continue\` stops this question.`;
+  const approves = 'It is merged without checks of GitHub.';
+  await leased.must({ type: 'merge.ask', about: noChecksAbout(pull), text, context, approves });
 }
 
 async function merge(

@@ -42,7 +42,7 @@ export async function offerBranch(
   // A gate may have fixed files.
   if (await holdWorkflows(deps, leased, { base, tree: proof.work.tree })) return;
   const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
-  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, message });
+  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, base, message });
   if (pushed.kind === 'pushed') {
     const name = `${pushed.name.split('/')[0]}/${leased.ref.branch}`;
     await leased.must({ type: 'work.commit', commit, tree: proof.work.tree, notes: [] });
