@@ -11,9 +11,10 @@ import type {
   GateRequest,
   Gates,
 } from '../../packages/daemon/src/ports.ts';
+import { isSound, isUnresolved, treeOf } from './files.ts';
 import { linesOf, reportedLines, resolve } from './merge-losses.ts';
 import type { Random } from './random.ts';
-import { isSound, isUnresolved, type SimRepository, treeOf } from './repository.ts';
+import type { SimRepository } from './repository.ts';
 
 const MINUTE = 60_000;
 
@@ -28,6 +29,8 @@ export class SimAgent implements Agent {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #isAlive: () => boolean;
+  /** The feedback that a building agent was given. */
+  onBrief: (texts: string[]) => void = () => undefined;
 
   constructor(repository: SimRepository, clock: Clock, random: Random, isAlive: () => boolean) {
     this.#repository = repository;
@@ -49,6 +52,7 @@ export class SimAgent implements Agent {
     sink: AgentSink,
     stop: AbortSignal,
   ): Promise<AgentEnd> {
+    if (isBuilding(brief.mode)) this.onBrief(brief.feedback.map(({ text }) => text));
     const behaviour = this.#draw();
     const takesMs = behaviour === 'slow' ? this.#random.int(50 * MINUTE) : this.#random.int(4 * MINUTE);
     const requests = 1 + this.#random.int(4);

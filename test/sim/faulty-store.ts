@@ -9,6 +9,8 @@ export interface Faults {
   delay: number;
   duplicate: number;
   lostHeartbeat: number;
+  /** A request to the forge fails. */
+  forge?: number;
   /** Crash exactly at this write of the instance instead of randomly, before or after it took effect. */
   crashAt?: { write: number; after: boolean };
 }
@@ -84,6 +86,14 @@ export class FaultyStore {
     if (this.isDead) return never();
     if (reply.ok) for (const { events } of reply.replies) this.#invariants.acknowledged(events);
     return reply;
+  }
+
+  /** The daemon dies between two writes. */
+  kill(): void {
+    if (this.isDead) return;
+    this.isDead = true;
+    this.death.abort('dead');
+    this.#onCrash();
   }
 
   /** The daemon dies during this write: it is lost, it takes effect, or it arrives minutes later. */

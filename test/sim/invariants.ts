@@ -1,8 +1,11 @@
 import type { LoggedEvent, Task } from '@tidemill/contract';
 import type { Command, Decision, Slice } from '@tidemill/core';
 import type { Store } from '../../packages/daemon/src/ports.ts';
+import { type Files, isSound, treeOf } from './files.ts';
+import { droppedLines } from './merge-losses.ts';
 import { PeopleInvariants } from './people-invariants.ts';
-import { isSound, type SimRepository, treeOf } from './repository.ts';
+import type { PullStory } from './pull-story.ts';
+import type { SimRepository } from './repository.ts';
 
 export class BrokenInvariant extends Error {
   constructor(invariant: string, detail: string) {
@@ -18,6 +21,8 @@ export class Invariants {
   /** Filled by the gates: trees on which they really ran and passed. */
   readonly passedTrees = new Set<string>();
   readonly people = new PeopleInvariants((invariant, detail) => this.break(invariant, detail));
+  /** Present if work lands by pull requests. */
+  pulls: PullStory | null = null;
   readonly #acknowledged: LoggedEvent[] = [];
   readonly #leases = new Map<string, number>();
   readonly #holders = new Map<string, Set<string>>();
@@ -53,6 +58,7 @@ export class Invariants {
   committed(event: LoggedEvent): void {
     const { body } = event;
     this.people.committed(event);
+    this.pulls?.invariants.committed(event);
     if (body.type === 'lease.claimed') {
       const workId = body.jobId ?? body.subjectId;
       if (this.#leases.has(workId)) this.break('one live lease per task', `${workId} claimed twice`);
@@ -84,6 +90,11 @@ export class Invariants {
       this.#recordedTrees.add(body.evidence.tree);
   }
 
+  /** The gates really passed on this tree, and that is on record. */
+  isProven(tree: string): boolean {
+    return this.passedTrees.has(tree) && this.#recordedTrees.has(tree);
+  }
+
   acknowledged(events: LoggedEvent[]): void {
     this.#acknowledged.push(...events);
   }
@@ -91,15 +102,26 @@ export class Invariants {
   /** Sees each landing at the moment the target moves. */
   landed(message: string, tree: string, dropped: string[]): void {
     const number = /Task: #(\d+)/.exec(message)?.[1] ?? 'none';
-    const accepted = this.#acceptedLosses.get(number) ?? '';
-    const lost = dropped.find((line) => !isOwnLine(line, number) && !accepted.includes(line));
-    if (lost) this.break('no line of the target is lost without a person', `#${number} drops ${lost}`);
+    this.#keeps(number, dropped);
     if (this.#landedTasks.has(number)) this.break('no work twice on the target', `#${number} landed twice`);
     this.#landedTasks.add(number);
     if (!this.passedTrees.has(tree))
       this.break('nothing merged without evidence for that very tree', `#${number}: no gate passed on ${tree}`);
     if (!this.#recordedTrees.has(tree))
       this.break('nothing merged without evidence for that very tree', `#${number}: nothing on record for ${tree}`);
+  }
+
+  /** A merge at the forge changes the target. A task may come again and change its own file. */
+  keeps(taskId: string, before: Files, after: Files): void {
+    const number = this.#numbers.get(taskId) ?? 'none';
+    const ofOthers = new Map(before);
+    ofOthers.delete(`file-${number}`);
+    this.#keeps(number, droppedLines(ofOthers, after));
+  }
+  #keeps(number: string, dropped: string[]): void {
+    const accepted = this.#acceptedLosses.get(number) ?? '';
+    const lost = dropped.find((line) => !isOwnLine(line, number) && !accepted.includes(line));
+    if (lost) this.break('no line of the target is lost without a person', `#${number} drops ${lost}`);
   }
 
   async atEnd(store: Store, projectId: string, repository: SimRepository): Promise<void> {
@@ -117,6 +139,7 @@ export class Invariants {
     const tasks = await store.tasks({ projectId, limit: 100_000 });
     for (const task of tasks) this.#ended(task, repository);
     await this.people.atEnd(store, tasks);
+    if (this.pulls) return this.pulls.invariants.atEnd(tasks, this.pulls.forge);
     if (!repository.isPushed)
       this.break('everything that landed is pushed', `the remote is at ${repository.remote.tip}`);
     const target = repository.commits.get(repository.target)!;
@@ -129,6 +152,7 @@ export class Invariants {
     const asks = ['done', 'cancelled', 'needs_info', 'blocked'].includes(task.stage) || task.waiting !== null;
     const waitsForOthers = task.stage === 'open' && task.unmet > 0;
     if (!asks && !waitsForOthers) this.break('every task ends', `#${task.number} is still in ${task.stage}`);
+    if (this.pulls) return;
     const hasLanded = repository.landed.some(({ message }) => message.includes(`Task: #${task.number}\n`));
     if ((task.stage === 'done') !== hasLanded)
       this.break('done means landed', `#${task.number} is ${task.stage}, landed: ${hasLanded}`);

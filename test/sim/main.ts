@@ -3,12 +3,15 @@ import { crashEverywhere } from './crashes.ts';
 import { simulateLearning } from './learning-simulation.ts';
 import { simulateLoop } from './loop-simulation.ts';
 import { plantedBugs } from './planted.ts';
+import { plantedPullBugs } from './planted-pulls.ts';
 import { type Report, simulate } from './simulation.ts';
 
-/** Without arguments: the stories of which `npm test` runs the first 40. */
+/** Without arguments: the stories of which `npm test` runs the first 36. */
 const MANY = { seeds: '1000', days: '0.2', tasksPerDay: '36' };
 const ONE = { seeds: '1', days: '10', tasksPerDay: '12' };
 const usual = process.argv.length > 2 ? ONE : MANY;
+
+const bugs = { ...plantedBugs, ...plantedPullBugs };
 
 const { values } = parseArgs({
   options: {
@@ -20,24 +23,26 @@ const { values } = parseArgs({
     crashes: { type: 'boolean', default: false },
     loop: { type: 'boolean', default: process.argv.length === 2 },
     learning: { type: 'boolean', default: false },
+    pulls: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
 
 if (values.help) {
-  console.log(`npm run sim -- [--seed N] [--seeds K] [--days D] [--tasks-per-day T] [--plant "BUG"]
+  console.log(`npm run sim -- [--seed N] [--seeds K] [--days D] [--tasks-per-day T] [--plant "BUG"] [--pulls]
 Plays K stories from seed N on, D virtual days each, and ends with 1 at the first broken invariant.
+In every third story work lands by pull requests, in all of them with --pulls.
 Without arguments: ${MANY.seeds} stories of ${MANY.days} days with ${MANY.tasksPerDay} tasks a day.
 --loop plays 30 days of the loop, or as many as --days says; without arguments it comes after the stories.
 --learning plays K worlds in which agents repeat five mistakes, with and without learning, 30 tasks each.
 --crashes plays one story again and again, with a crash before and after each of its writes.
-Bugs to plant: ${Object.keys(plantedBugs).join(', ')}`);
+Bugs to plant: ${Object.keys(bugs).join(', ')}`);
   process.exit(0);
 }
 
-const plant = values.plant === undefined ? undefined : plantedBugs[values.plant];
+const plant = values.plant === undefined ? undefined : bugs[values.plant];
 if (values.plant !== undefined && !plant) {
-  console.error(`There is no planted bug "${values.plant}". Choose one of: ${Object.keys(plantedBugs).join(', ')}.`);
+  console.error(`There is no planted bug "${values.plant}". Choose one of: ${Object.keys(bugs).join(', ')}.`);
   process.exit(2);
 }
 
@@ -92,6 +97,7 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
     days: Number(values.days),
     tasksPerDay: Number(values['tasks-per-day']),
     plant,
+    ...(values.pulls ? { landing: 'pull_request' } : {}),
   });
   total.days += report.virtualDays;
   total.events += report.events;
@@ -100,7 +106,7 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
   if (report.broken) {
     console.error(`seed ${seed}: ${report.broken.message}`);
     console.error(
-      `replay: npm run sim -- --seed ${seed} --days ${values.days} --tasks-per-day ${values['tasks-per-day']}`,
+      `replay: npm run sim -- --seed ${seed} --days ${values.days} --tasks-per-day ${values['tasks-per-day']}${values.pulls ? ' --pulls' : ''}`,
     );
     process.exit(1);
   }

@@ -1,6 +1,6 @@
 import type { MergeLoss } from '@tidemill/contract';
 import { type FileVersion, mergeLosses } from '@tidemill/core';
-import type { Files } from './repository.ts';
+import type { Files } from './files.ts';
 
 /** A merge of the target into a branch. */
 export interface SimMerge {

@@ -45,6 +45,10 @@ export class PeopleInvariants {
       case 'run.finished':
         this.#book(at, body.runId, body.usage);
         return;
+      case 'task.counters_reset':
+        // A person has dealt with what was reported about the task. What happens next is news.
+        for (const key of this.#alerts.keys()) if (key.endsWith(` ${body.taskId}`)) this.#alerts.delete(key);
+        return;
       case 'alert.raised':
         this.#alert(at, `${body.kind} ${body.subject}`);
         return;

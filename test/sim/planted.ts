@@ -1,6 +1,6 @@
 import type { Evidence, Receipt, RecordNoun, Task } from '@tidemill/contract';
 import { type Command, type DecideEnv, type Decision, decide, type Slice } from '@tidemill/core';
-import type { Store, Workspace } from '../../packages/daemon/src/ports.ts';
+import type { Forge, Store, Workspace } from '../../packages/daemon/src/ports.ts';
 
 /**
  * Typical mistakes, one at a time, wrapped around the real code: the simulator must find each.
@@ -11,6 +11,8 @@ export interface PlantedBug {
   store?: (store: Store, projectId: string) => Partial<Store>;
   /** Replaces methods of the repository. */
   workspace?: Partial<Workspace>;
+  /** Replaces methods of the forge, as the engine sees it. */
+  forge?: (forge: Forge) => Partial<Forge>;
 }
 
 export const plantedBugs: Record<string, PlantedBug> = {

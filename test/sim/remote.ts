@@ -16,6 +16,11 @@ export class SimRemote {
   /** Null before the first push. */
   tip: string | null = null;
   isDown = false;
+  /** Branches of tasks, as the remote has them. */
+  readonly branches = new Map<string, string>();
+  /** The newest commit that Tidemill pushed to each. */
+  readonly ours = new Map<string, string>();
+  onBranch: (commit: string) => void = () => undefined;
   readonly #commits: Commits;
   readonly #random: Random;
   #accepted: string | null = null;
@@ -55,6 +60,22 @@ export class SimRemote {
     this.#accepted = commit;
     this.#fetched = commit;
     return { kind: 'pushed', name: NAME };
+  }
+
+  /** Never by force. A push may arrive although its answer is lost. */
+  pushBranch(branch: string, commit: string): Pushed {
+    if (this.isDown || this.#random.chance(0.02)) return this.#unreachable();
+    const there = this.branches.get(branch);
+    if (there !== undefined && !this.#isIn(there, commit)) return { kind: 'moved', name: NAME, why: 'fetch first' };
+    this.branches.set(branch, commit);
+    this.ours.set(branch, commit);
+    this.onBranch(commit);
+    return this.#random.chance(0.02) ? this.#unreachable() : { kind: 'pushed', name: NAME };
+  }
+
+  /** The target as it was fetched last. */
+  get fetched(): string | null {
+    return this.#fetched;
   }
 
   #compare(commit: string): 'same' | 'ahead' | 'behind' | 'diverged' | 'rewritten' {

@@ -16,18 +16,11 @@ import type {
   Worktree,
   WorktreeRef,
 } from '../../packages/daemon/src/ports.ts';
+import { changed, type Files, merge, treeOf } from './files.ts';
+import { type Commit, History } from './history.ts';
 import { linesOf, lossesOfMerge, type SimMerge } from './merge-losses.ts';
 import type { Random } from './random.ts';
 import { SimRemote } from './remote.ts';
-
-export type Files = ReadonlyMap<string, string>;
-
-interface Commit {
-  id: string;
-  files: Files;
-  parents: string[];
-  message: string;
-}
 
 interface Branch {
   tip: string;
@@ -40,37 +33,24 @@ interface Branch {
   merges: SimMerge[];
 }
 
-/** Ids are made from contents, so two trees are equal exactly when their ids are. */
-export function treeOf(files: Files): string {
-  return [...files]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([path, text]) => `${path}=${text}`)
-    .join('|');
-}
-
-/** A conflict marker is left. */
-export const isUnresolved = (files: Files): boolean => [...files.values()].some((text) => text.includes('<<<'));
-
-/** The gate's result for these files. Both words of a pair fail together, although each alone passes. */
-export function isSound(files: Files): boolean {
-  const text = [...files.values()].join(' ');
-  return !text.includes('bug') && !isUnresolved(files) && !(text.includes('ebb') && text.includes('flood'));
-}
-
 /** A repository reduced to what the engine can observe: contents, commits, branches, a moving target. */
 export class SimRepository implements Workspace {
-  readonly commits = new Map<string, Commit>();
+  readonly history = new History();
+  readonly commits = this.history.commits;
   readonly branches = new Map<string, Branch>();
   readonly landed: Commit[] = [];
   readonly lost: string[] = [];
   target: string;
   isDirty = false;
+  /** Work lands by pull requests, so the forge moves the target. */
+  landsByPull = false;
   /** `tree`: the tree that was proven for it, which is that of the last commit of its batch. */
   onLand: (commit: Commit, tree: string, before: Files) => void = () => undefined;
   readonly remote: SimRemote;
   readonly #clock: Clock;
   readonly #random: Random;
-  #serial = 0;
+  /** The files of trees that were sealed. */
+  readonly #sealed = new Map<string, Files>();
 
   readonly scratches = new Set<string>();
 
@@ -91,7 +71,7 @@ export class SimRepository implements Workspace {
       path,
       base,
       capture: async (message) => {
-        const { id } = this.#commit(new Map(work), [base], message);
+        const { id } = this.history.add(new Map(work), [base], message);
         return { commit: id, tree: treeOf(work), files: changed(this.#files(base), work), refused: [] };
       },
       remove: async () => void this.benches.delete(path),
@@ -100,7 +80,7 @@ export class SimRepository implements Workspace {
   async withFilesOf(commit: string, other: string, files: string[]) {
     const mixed = new Map(this.#files(commit));
     for (const path of files) mixed.set(path, this.#files(other).get(path) ?? '');
-    return { commit: this.#commit(mixed, [commit], 'mixed').id, tree: treeOf(mixed) };
+    return { commit: this.history.add(mixed, [commit], 'mixed').id, tree: treeOf(mixed) };
   }
   async commitOf(): Promise<never> {
     throw new Error('the gates of the simulator fix nothing');
@@ -112,7 +92,7 @@ export class SimRepository implements Workspace {
   constructor(clock: Clock, random: Random) {
     this.#clock = clock;
     this.#random = random;
-    this.target = this.#commit(new Map([['readme', 'tide']]), [], 'first').id;
+    this.target = this.history.add(new Map([['readme', 'tide']]), [], 'first').id;
     this.remote = new SimRemote(this, random);
   }
 
@@ -137,7 +117,8 @@ export class SimRepository implements Workspace {
     const branch = await this.#branch(ref);
     const tree = treeOf(branch.work);
     if (tree !== treeOf(this.commits.get(branch.tip)!.files) || branch.merging) {
-      branch.tip = this.#commit(new Map(branch.work), [branch.tip], message).id;
+      const parents = branch.merging ? [branch.tip, branch.merging] : [branch.tip];
+      branch.tip = this.history.add(new Map(branch.work), parents, message).id;
       branch.base = branch.merging ?? branch.base;
       branch.merging = null;
     }
@@ -163,19 +144,8 @@ export class SimRepository implements Workspace {
     return [];
   }
   async commitsBetween(from: string | null, to: string): Promise<{ commit: string; at: number; subject: string }[]> {
-    const reach = (start: string | null): Set<string> => {
-      const found = new Set<string>();
-      const todo = start === null ? [] : [start];
-      for (let id = todo.pop(); id !== undefined; id = todo.pop()) {
-        if (found.has(id)) continue;
-        found.add(id);
-        todo.push(...(this.commits.get(id)?.parents ?? []));
-      }
-      return found;
-    };
-    const old = reach(from);
-    const own = [...reach(to)].filter((id) => !old.has(id));
-    return own.map((commit) => ({ commit, at: 0, subject: this.commits.get(commit)?.message ?? '' }));
+    const commits = this.history.between(from, to).reverse();
+    return commits.map(({ id, message }) => ({ commit: id, at: 0, subject: message }));
   }
   async tagBefore(): Promise<null> {
     return null;
@@ -221,7 +191,7 @@ export class SimRepository implements Workspace {
     await this.#takeTime();
     const branch = await this.#branch(ref);
     const base = onto ?? this.target;
-    const { files, conflicts } = merge(this.#files(branch.base), this.#files(base), this.#files(branch.tip));
+    const { files, conflicts } = merge(this.#forkOf(branch, base), this.#files(base), this.#files(branch.tip));
     if (conflicts.length > 0) return { kind: 'conflict', base, files: conflicts };
     const tree = treeOf(files);
     if (tree === treeOf(this.#files(base))) return { kind: 'empty', base };
@@ -250,8 +220,9 @@ export class SimRepository implements Workspace {
   async seal(ref: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string> {
     await this.#takeTime();
     const branch = await this.#branch(ref);
-    const { files } = merge(this.#files(branch.base), this.#files(candidate.base), this.#files(branch.tip));
-    return this.#commit(files, [candidate.base], message).id;
+    const { files } = merge(this.#forkOf(branch, candidate.base), this.#files(candidate.base), this.#files(branch.tip));
+    this.#sealed.set(treeOf(files), files);
+    return this.history.add(files, [candidate.base], message).id;
   }
   async checkOut(commit: string): Promise<CleanCheckout> {
     await this.#takeTime();
@@ -318,11 +289,28 @@ export class SimRepository implements Workspace {
     await this.#takeTime();
     return this.remote.push(commit);
   }
-  async pushBranch(): Promise<never> {
-    throw new Error('the simulator pushes the target only');
+  async pushBranch(ref: WorktreeRef, { tree, base, message }: Parameters<Workspace['pushBranch']>[1]) {
+    await this.#takeTime();
+    const branch = await this.#branch(ref);
+    const tip = this.commits.get(branch.tip)!;
+    if (treeOf(tip.files) !== tree || tip.message !== message) {
+      const isIn = this.isAncestor(base, branch.tip);
+      const files = this.#sealed.get(tree)!;
+      branch.tip = this.history.add(files, isIn ? [branch.tip] : [branch.tip, base], message).id;
+      branch.base = base;
+    }
+    branch.work = new Map(this.#files(branch.tip));
+    return { pushed: this.remote.pushBranch(ref.branch, branch.tip), commit: branch.tip };
   }
-  async followMerge(): Promise<never> {
-    throw new Error('the simulator has no pull requests');
+  async followMerge(ref: WorktreeRef, { head, commit }: Parameters<Workspace['followMerge']>[1]): Promise<void> {
+    await this.#takeTime();
+    const branch = await this.#branch(ref);
+    if (this.isAncestor(commit, branch.tip) || !this.isAncestor(head, branch.tip)) return;
+    const { files, conflicts } = merge(this.#files(head), this.#files(commit), this.#files(branch.tip));
+    if (conflicts.length > 0) return;
+    branch.tip = this.history.add(files, [branch.tip, commit], 'what landed').id;
+    branch.base = commit;
+    branch.work = new Map(files);
   }
   async mergeTarget(ref: WorktreeRef): Promise<{ files: string[] }> {
     await this.#takeTime();
@@ -363,11 +351,16 @@ export class SimRepository implements Workspace {
   /** A person's commit on the target, outside of Tidemill. */
   commitByPerson(path: string, text: string): void {
     const files = new Map(this.#files(this.target)).set(path, text);
-    this.target = this.#commit(files, [this.target], 'by a person').id;
+    this.target = this.history.add(files, [this.target], 'by a person').id;
   }
   /** The same, as one more line of a file. */
   addLineByPerson(path: string, line: string): void {
     this.commitByPerson(path, [...linesOf(this.#files(this.target), path), line].join('\n'));
+  }
+  /** The same, pushed to the remote by another person. */
+  pushLineByPerson(path: string, line: string): void {
+    if (this.remote.tip === null) return;
+    this.pushByPerson(path, [...linesOf(this.#files(this.remote.tip), path), line].join('\n'));
   }
   /** Another person's push to the remote. By force: it replaces the newest commit there. */
   pushByPerson(path: string, text: string, isForced = false): void {
@@ -376,23 +369,23 @@ export class SimRepository implements Workspace {
     const parents = isForced ? this.commits.get(tip)!.parents : [tip];
     if (parents[0] === undefined) return;
     const files = new Map(this.#files(parents[0])).set(path, text);
-    this.remote.tip = this.#commit(files, [parents[0]], 'by another person').id;
+    this.remote.tip = this.history.add(files, [parents[0]], 'by another person').id;
   }
   /** A person merges what the remote has after a forced push. */
   mergeByPerson(): void {
     const { tip } = this.remote;
     if (tip === null || this.isAncestor(tip, this.target)) return;
-    const merged = merge(this.#files(this.#shared(tip)), this.#files(this.target), this.#files(tip));
+    const merged = this.history.merged(this.target, tip);
     const files = new Map(merged.files);
     for (const path of merged.conflicts) files.set(path, this.#files(tip).get(path) ?? '');
-    const { id } = this.#commit(files, [this.target, tip], 'merged by a person');
+    const { id } = this.history.add(files, [this.target, tip], 'merged by a person');
     this.#note(id, this.target);
     this.target = id;
   }
   join(local: string, remote: string): Joined {
-    const { files, conflicts } = merge(this.#files(this.#shared(remote)), this.#files(local), this.#files(remote));
+    const { files, conflicts } = this.history.merged(local, remote);
     if (conflicts.length > 0) return { kind: 'conflict', files: conflicts };
-    const { id } = this.#commit(files, [local, remote], 'joined');
+    const { id } = this.history.add(files, [local, remote], 'joined');
     return { kind: 'clean', commit: id, tree: treeOf(files), base: local };
   }
   /** The remote has everything that landed. */
@@ -401,7 +394,7 @@ export class SimRepository implements Workspace {
     return tip === null || this.landed.every(({ id }) => this.isAncestor(id, tip));
   }
   isAncestor(commit: string, of: string): boolean {
-    return this.#history(of).has(commit);
+    return this.history.isAncestor(commit, of);
   }
   /** What a folder shows: a task's worktree, or the clean checkout of a commit. */
   shown(path: string): Files {
@@ -417,8 +410,12 @@ export class SimRepository implements Workspace {
     const branch = [...this.branches.values()].find(({ tip }) => tip === commit);
     return branch ? this.#files(branch.base) : null;
   }
+  /** What a branch and another commit have in common: all of the branch, once it was merged as it is. */
+  #forkOf({ base, tip }: Branch, onto: string): Files {
+    return this.#files(this.isAncestor(tip, onto) ? tip : base);
+  }
   #files(commit: string): Files {
-    return this.commits.get(commit)!.files;
+    return this.history.files(commit);
   }
   async #branch(ref: WorktreeRef): Promise<Branch> {
     const branch = this.branches.get(ref.branch);
@@ -429,26 +426,10 @@ export class SimRepository implements Workspace {
   #worktree(ref: WorktreeRef, branch: Branch): Worktree {
     return { ...ref, path: ref.branch, base: branch.base, tip: branch.tip };
   }
-  /** All commits that a commit contains, itself included, oldest first. */
-  #history(of: string): Set<string> {
-    const found = new Set<string>();
-    const left = [of];
-    for (let id = left.pop(); id !== undefined; id = left.pop()) {
-      if (found.has(id)) continue;
-      found.add(id);
-      left.push(...this.commits.get(id)!.parents);
-    }
-    return new Set([...found].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))));
-  }
-  /** The newest commit that the target and the other have in common. */
-  #shared(other: string): string {
-    const own = this.#history(this.target);
-    return [...this.#history(other)].findLast((id) => own.has(id))!;
-  }
   /** The tasks' commits that the target gets with this one. */
   #note(commit: string, base: string): void {
-    const before = this.#history(base);
-    const added = [...this.#history(commit)].filter((id) => !before.has(id)).map((id) => this.commits.get(id)!);
+    if (this.landsByPull) return;
+    const added = this.history.between(base, commit);
     const evidenceOf = ({ message }: Commit) => /Evidence: (.+)/.exec(message)?.[1];
     for (const each of added.filter(({ message }) => message.includes('Task: #'))) {
       const top = added.findLast((other) => evidenceOf(other) === evidenceOf(each))!;
@@ -456,31 +437,7 @@ export class SimRepository implements Workspace {
       this.landed.push(each);
     }
   }
-  #commit(files: Files, parents: string[], message: string): Commit {
-    this.#serial += 1;
-    const commit = { id: `c${this.#serial}`, files, parents, message };
-    this.commits.set(commit.id, commit);
-    return commit;
-  }
   #takeTime(): Promise<void> {
     return this.#clock.sleep(this.#random.int(400));
   }
-}
-
-/** Three-way, file by file. */
-function merge(base: Files, theirs: Files, ours: Files): { files: Files; conflicts: string[] } {
-  const files = new Map(theirs);
-  const conflicts: string[] = [];
-  for (const [path, text] of ours) {
-    if (text === base.get(path) || text === theirs.get(path)) continue;
-    if (theirs.get(path) !== base.get(path)) {
-      conflicts.push(path);
-      files.set(path, `<<<${theirs.get(path)}===${text}>>>`);
-    } else files.set(path, text);
-  }
-  return { files, conflicts };
-}
-
-function changed(from: Files, to: Files): string[] {
-  return [...new Set([...from.keys(), ...to.keys()])].filter((path) => from.get(path) !== to.get(path));
 }

@@ -5,7 +5,9 @@ import { Engine } from '../../packages/daemon/src/engine/engine.ts';
 import { ReactorHost } from '../../packages/daemon/src/engine/reactors/host.ts';
 import type { Agent, Improvements, Store } from '../../packages/daemon/src/ports.ts';
 import { SimGates } from './actors.ts';
+import { faultyForge } from './faulty-forge.ts';
 import { type Faults, FaultyStore, mortal } from './faulty-store.ts';
+import type { SimForge } from './forge.ts';
 import { bound, onlyAlive } from './instance-store.ts';
 import type { Invariants } from './invariants.ts';
 import type { PlantedBug } from './planted.ts';
@@ -37,6 +39,8 @@ export interface InstanceOptions {
   batch: number;
   push: PushSetting;
   improvements?: Improvements;
+  /** Work lands by pull requests there. */
+  forge?: SimForge | undefined;
   onCrash(): void;
   onFailedStart(error: unknown): void;
 }
@@ -65,7 +69,11 @@ export function startInstance(options: InstanceOptions): { engine: Engine; store
   };
   const gates = new SimGates(repository, time, random, invariants.passedTrees);
   gates.flakes = options.flakes;
-  const { timeoutMs } = options;
+  const { timeoutMs, forge } = options;
+  const faultyParts = { clock: time, random, store, faults: options.faults };
+  const faulty = forge
+    ? mortal(faultyForge(forge, { ...faultyParts, planted: plant?.forge?.(forge) ?? {} }), isDead)
+    : null;
   const briefing = {
     ...{ prompt: '', promptTokens: 0, dropped: [], model: null, tools: null, maxTurns: null },
     timeoutMs,
@@ -88,6 +96,7 @@ export function startInstance(options: InstanceOptions): { engine: Engine; store
     store: engineStore,
     reactors: new ReactorHost({ store: engineStore, clock, onNote }),
     workspace: mortal(repository, isDead),
+    ...(forge && faulty ? { pullRequests: { forge: faulty, settings: forge.setup.settings } } : {}),
     ...(options.improvements ? { improvements: options.improvements } : {}),
     agentFor: () => agent,
     gates: mortal(gates, isDead),

@@ -17,6 +17,7 @@ import type { Faults, FaultyStore } from './faulty-store.ts';
 import { type BrokenInvariant, Invariants } from './invariants.ts';
 import { droppedLines } from './merge-losses.ts';
 import type { PlantedBug } from './planted.ts';
+import { PullStory } from './pull-story.ts';
 import { Random } from './random.ts';
 import { SimRepository } from './repository.ts';
 import { startInstance } from './sim-instance.ts';
@@ -47,6 +48,8 @@ export interface Options {
   tasksPerDay: number;
   faults?: Partial<Faults>;
   plant?: PlantedBug;
+  /** Default: in every third story, work lands by pull requests. */
+  landing?: 'push' | 'pull_request';
 }
 
 export interface Report {
@@ -61,7 +64,7 @@ export interface Report {
   writes: number[];
 }
 
-const USUAL_FAULTS: Faults = { crash: 0.01, delay: 0.01, duplicate: 0.02, lostHeartbeat: 0.05 };
+const USUAL_FAULTS: Faults = { crash: 0.01, delay: 0.01, duplicate: 0.02, lostHeartbeat: 0.05, forge: 0.03 };
 const NO_FAULTS: Faults = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
 
 /** One story: the real core, engine, supervisor and memory store; everything else is simulated from one seed. */
@@ -79,6 +82,7 @@ class Simulation {
   readonly #clock = new VirtualClock();
   readonly #invariants = new Invariants();
   readonly #repository: SimRepository;
+  readonly #pulls: PullStory | null;
   readonly #mended = new Map<string, number>();
   #store!: Store;
   #instance: { engine: Engine; store: FaultyStore } | null = null;
@@ -95,6 +99,10 @@ class Simulation {
     this.#repository = new SimRepository(this.#clock, this.#random);
     this.#repository.onLand = (commit, tree, before) =>
       this.#invariants.landed(commit.message, tree, droppedLines(before, commit.files));
+    const isByPull = (options.landing ?? (options.seed % 3 === 0 ? 'pull_request' : 'push')) === 'pull_request';
+    const world = { repository: this.#repository, clock: this.#clock, random: this.#random };
+    this.#pulls = isByPull ? new PullStory({ ...world, invariants: this.#invariants }) : null;
+    this.#invariants.pulls = this.#pulls;
     Object.assign(this.#repository, options.plant?.workspace);
   }
 
@@ -105,14 +113,18 @@ class Simulation {
     void this.#person();
     void this.#steering(stormEnds);
     void this.#weather(stormEnds);
+    void this.#pulls?.play(stormEnds, this.#store, PROJECT);
     this.#boot();
     await this.#advance(stormEnds);
     this.#isCalm = true;
     await this.#makePeace();
     this.#repository.isDirty = false;
     this.#repository.remote.isDown = false;
-    this.#repository.mergeByPerson();
-    this.#repository.commitByPerson('theirs', 'mended');
+    if (this.#pulls) this.#repository.pushByPerson('theirs', 'mended');
+    else {
+      this.#repository.mergeByPerson();
+      this.#repository.commitByPerson('theirs', 'mended');
+    }
     // Two days without faults are enough for running work; then everything must have ended.
     for (let step = 0; step < 96 && !(await this.#isAtRest()); step += 1)
       await this.#advance(this.#clock.elapsed() + DAY / 48);
@@ -172,16 +184,23 @@ class Simulation {
       plant: this.#options.plant,
       faults: () => (this.#isCalm ? NO_FAULTS : { ...USUAL_FAULTS, ...this.#options.faults }),
       ids: this.#ids(),
-      agent: (isAlive) => new SimAgent(this.#repository, this.#clock, this.#random, isAlive),
+      agent: (isAlive) => this.#agent(isAlive),
+      forge: this.#pulls?.forge,
       flakes: 0.05,
       timeoutMs: null,
       isOwnerDead: () => this.#random.chance(0.7),
       workers: WORKERS,
       batch: BATCH,
-      push: 'target',
+      push: this.#pulls ? 'branch' : 'target',
       onCrash: () => void this.#reboot(),
       onFailedStart: (error) => this.#invariants.break('the engine starts', String(error)),
     });
+  }
+
+  #agent(isAlive: () => boolean): SimAgent {
+    const agent = new SimAgent(this.#repository, this.#clock, this.#random, isAlive);
+    agent.onBrief = (texts) => this.#pulls?.invariants.briefed(texts);
+    return agent;
   }
 
   async #reboot(): Promise<void> {
@@ -326,11 +345,14 @@ class Simulation {
       const what = this.#random.int(8);
       if (what === 0) this.#clock.jump(this.#random.int(20 * MINUTE) - 10 * MINUTE);
       if (what === 1) this.#repository.isDirty = !this.#repository.isDirty;
-      if (what === 2) this.#repository.addLineByPerson('shared', `person-${this.#random.int(1e6)}`);
+      const line = () => `person-${this.#random.int(1e6)}`;
+      if (what === 2 && this.#pulls) this.#repository.pushLineByPerson('shared', line());
+      else if (what === 2) this.#repository.addLineByPerson('shared', line());
       if (what === 3) this.#repository.remote.isDown = !this.#repository.remote.isDown;
       if (what === 4) this.#repository.pushByPerson(`theirs-${this.#random.int(3)}`, `${this.#random.int(1e6)}`);
       // Somebody breaks the shared branch, and mends it later.
       if (what === 5) this.#repository.pushByPerson('theirs', this.#random.chance(0.5) ? 'bug' : 'mended');
+      if (this.#pulls) continue;
       if (what === 6 && this.#random.chance(0.3)) this.#repository.pushByPerson('theirs', 'forced', true);
       if (what === 7) this.#repository.mergeByPerson();
     }
@@ -358,7 +380,7 @@ class Simulation {
       broken: this.#invariants.broken,
       virtualDays: this.#clock.elapsed() / DAY,
       events: await this.#store.lastSeq(),
-      landed: this.#repository.landed.length,
+      landed: this.#pulls ? (byStage.done ?? 0) : this.#repository.landed.length,
       crashes: this.#crashes,
       stages: byStage,
       writes: this.#instance?.store.effective.toSorted((one, other) => one - other) ?? [],
