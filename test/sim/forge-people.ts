@@ -80,9 +80,10 @@ export class ForgePeople {
     if (this.#clock.now() - queued.since < 4 * MINUTE) return;
     const { history, remote } = this.#forge.repo;
     const merged = history.merged(remote.tip!, this.#forge.headOf(pull));
-    const isGreen = merged.conflicts.length === 0 && isSound(merged.files) && this.#random.chance(0.8);
-    if (isGreen) this.#forge.land(pull, 'queue', message);
-    else pull.queued = null;
+    const isGreen = merged.conflicts.length === 0 && isSound(merged.files);
+    if (!isGreen) this.#forge.throwOut(pull, 'FAILED_CHECKS');
+    else if (this.#random.chance(0.8)) this.#forge.land(pull, 'queue', message);
+    else this.#forge.throwOut(pull, this.#random.pick(['FAILED_CHECKS', 'TIMED_OUT']));
   }
 
   #comment(pull: SimPull): void {
@@ -109,7 +110,8 @@ export class ForgePeople {
   }
   #close(pull: SimPull): void {
     const lastHead = this.#forge.headOf(pull);
-    Object.assign(pull, { state: 'closed', lastHead, queued: null, closedAt: String(this.#clock.now()) });
+    this.#forge.throwOut(pull, 'MANUAL');
+    Object.assign(pull, { state: 'closed', lastHead, closedAt: String(this.#clock.now()) });
   }
   #push(pull: SimPull): void {
     const { history, remote } = this.#forge.repo;

@@ -8,6 +8,7 @@ import type {
   PullComment,
   PullMerge,
   PullRequest,
+  QueuePlace,
 } from '../../packages/daemon/src/ports.ts';
 import { GithubError } from '../../packages/daemon/src/trackers/github/client/github-error.ts';
 import { isSound } from './files.ts';
@@ -42,6 +43,7 @@ export interface SimPull {
   isApproved: boolean;
   /** The forge merges it by itself. */
   queued: { by: 'forge' | 'queue'; title: string; message: string; since: number } | null;
+  removal: QueuePlace['removal'];
   openedAt: number;
 }
 
@@ -63,6 +65,7 @@ export class SimForge implements Forge {
   readonly #planned = new Map<string, PlannedCheck[]>();
   readonly #reported = new Map<string, GateResult[]>();
   #comments = 0;
+  #removals = 0;
 
   constructor(parts: {
     setup: ForgeSetup;
@@ -107,7 +110,7 @@ export class SimForge implements Forge {
     const pull: SimPull = {
       ...{ number: this.pulls.length + 1, branch: about.branch, title: about.title, body: about.body },
       ...{ state: 'open' as const, lastHead: head, mergeCommit: null, closedAt: null, comments: [] },
-      ...{ isApproved: false, queued: null, openedAt: this.#clock.now() },
+      ...{ isApproved: false, queued: null, removal: null, openedAt: this.#clock.now() },
     };
     this.#invariants.opened(pull, this.pulls);
     this.pulls.push(pull);
@@ -161,8 +164,13 @@ export class SimForge implements Forge {
       : { kind: 'merged', commit: merged };
   }
 
+  async queue(number: number): Promise<QueuePlace> {
+    const { queued, removal } = this.at(number);
+    return { isQueued: queued?.by === 'queue', removal };
+  }
+
   async unqueue(number: number): Promise<void> {
-    this.at(number).queued = null;
+    this.throwOut(this.at(number), 'MANUAL');
   }
 
   async glance(number: number): Promise<string> {
@@ -183,6 +191,13 @@ export class SimForge implements Forge {
     const place = what.kind === 'line' ? 'src/a.ts:12' : null;
     const said = text === 'wish' ? `wish-${this.#comments}.` : text;
     pull.comments.push({ ...what, id: this.#comments, author, place, text: said });
+  }
+
+  /** The forge no longer merges it by itself. */
+  throwOut(pull: SimPull, reason: string): void {
+    this.#removals += 1;
+    if (pull.queued?.by === 'queue') pull.removal = { id: `removal-${this.#removals}`, reason, commit: null };
+    pull.queued = null;
   }
 
   /** Moves the target at the forge. Null: it conflicts. */
