@@ -23,7 +23,7 @@ let bed: GithubBed;
 afterEach(() => bed.close());
 
 const open = async (config: string, workflows = 'ask') => {
-  bed = await GithubBed.open({ files: { 'agent.sh': AGENT }, config, workflows });
+  bed = await GithubBed.open({ files: { 'agent.sh': AGENT, 'apples.txt': 'none\n' }, config, workflows });
   await bed.up();
 };
 const branches = () => git(bed.github.repository, 'for-each-ref', '--format=%(refname:short)', 'refs/heads');
@@ -88,6 +88,21 @@ describe('a change of files that GitHub runs', { timeout: 60_000 }, () => {
     isOver = true;
     await workflow;
     expect(await show(`main:${FLOW}`)).toBe('on: push');
+  });
+
+  test('and of files that gates look at: without a reviewer a person is asked about these, too', async () => {
+    await open('  - { name: fruit, run: "sort apples.txt" }\npullRequest: { poll: 300ms }\n');
+    const number = await bed.add('Write apples');
+    const first = await question(number);
+    await answer(first.id, { option: 1 });
+    await bed.when(number, ({ openQuestions }) => openQuestions.some(({ id }) => id !== first.id));
+    const second = await question(number);
+    expect(second.text).toContain('apples.txt');
+    expect(second.text).not.toContain(FLOW);
+    expect(await branches()).toBe('main');
+    await answer(second.id, { option: 1 });
+    const { head } = await bed.pull(number);
+    expect(await show(`${head}:${FLOW}`)).toBe('on: push');
   });
 
   test('with `workflows: refuse` nobody is asked: the agent must undo it', async () => {

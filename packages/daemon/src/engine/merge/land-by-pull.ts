@@ -2,9 +2,7 @@ import { AppError, type Task } from '@tidemill/contract';
 import { closesNothing, forgeWaitsFor, judgeChecks } from '@tidemill/core';
 import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { vetoLosses } from '../stages/merge-loss.ts';
-import { type Proof, proofHash } from '../stages/prove.ts';
-import { holdWorkflows } from '../stages/workflow-files.ts';
+import { proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage, waitFor } from './land.ts';
 import { enterQueue } from './merge-queue.ts';
@@ -12,7 +10,8 @@ import type { MergeTools } from './merge-stage.ts';
 import { settleMerged } from './merged-pull.ts';
 import { passOn } from './pull-comments.ts';
 import { checkFeedback, gateResults, markerOf, pullBody, pullTitle } from './pull-text.ts';
-import { endAsEmpty, sendBackConflict, sendBackWithTarget } from './send-back.ts';
+import { pushProven } from './push-proven.ts';
+import { endAsEmpty, sendBackConflict } from './send-back.ts';
 
 /** PullWatch wakes the task when something changes on the forge, so it need not look often itself. */
 const LOOK_AGAIN_MS = 10 * 60_000;
@@ -106,43 +105,20 @@ async function offer(
   pull: PullRequest | null,
   tools: PullTools,
 ): Promise<void> {
-  const { base, tree } = candidate;
-  if ((await vetoLosses(deps, leased)) || (await holdWorkflows(deps, leased, { base, tree }))) return;
-  const proof = await proveOnTarget(deps, leased, candidate, tools);
-  if (proof.kind === 'failed') return sendBackWithTarget(deps, leased, proof, []);
-  // A gate may have fixed files.
-  if (await holdWorkflows(deps, leased, { base, tree: proof.work.tree })) return;
-  const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
-  const proven = { tree: proof.work.tree, base, message };
-  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, proven);
-  if (pushed.kind !== 'pushed') {
+  const pushing = { prover: tools.prover, isMergedByPerson: tools.settings.merge === 'person' };
+  const pushed = await pushProven(deps, leased, candidate, pushing);
+  if (!pushed) return;
+  if (pushed.kind !== 'offered') {
     const why =
       pushed.kind === 'none'
         ? 'Work lands by pull requests, but the repository has no remote. Add one, or change `landing`.'
         : `The branch ${leased.ref.branch} could not be pushed, and Tidemill never forces: ${pushed.why}`;
     return waitFor(leased, why, HELD);
   }
-  const name = `${pushed.name.split('/')[0]}/${leased.ref.branch}`;
-  await leased.must({ type: 'work.commit', commit, tree: proof.work.tree, notes: [] });
-  await leased.must({ type: 'merge.offer', commit, tree: proof.work.tree, name });
   const task = (await deps.store.task(leased.task.id))!;
   const now = await opened(deps, leased, pull, tools, task);
   // Checks take their time, and their results wake the task.
   await look(leased, now, `Pull request #${now.number} is open, and its checks have just begun.`, tools.settings.poll);
-}
-
-/** Runs the gates on the work together with the newest target. Nothing is run again that is proven. */
-async function proveOnTarget(
-  deps: EngineDeps,
-  leased: LeasedTask,
-  { tree, base, files }: Extract<Candidate, { kind: 'clean' }>,
-  { prover }: PullTools,
-): Promise<Proof> {
-  const trial = async (proven: string) => {
-    const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
-    return { commit, tree: proven, files, base };
-  };
-  return prover.prove(leased, await trial(tree), trial);
 }
 
 /** Opens the pull request if there is none, renews its text if that changed, and publishes the results of the gates. */

@@ -1,12 +1,10 @@
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { vetoLosses } from '../stages/merge-loss.ts';
-import { proofHash } from '../stages/prove.ts';
-import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
-import { landingMessage, waitFor } from './land.ts';
+import { waitFor } from './land.ts';
 import type { MergeTools } from './merge-stage.ts';
-import { endAsEmpty, sendBackConflict, sendBackWithTarget } from './send-back.ts';
+import { pushProven } from './push-proven.ts';
+import { endAsEmpty, sendBackConflict } from './send-back.ts';
 
 /** Pause before a task whose branch was pushed looks at the target again. */
 const LOOK_AGAIN_MS = 60_000;
@@ -31,24 +29,9 @@ export async function offerBranch(
   if (candidate.kind === 'empty') return endAsEmpty(leased);
   if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
   if (offered) return look(leased, offered.name);
-  const { tree, base, files } = candidate;
-  if ((await vetoLosses(deps, leased)) || (await holdWorkflows(deps, leased, { base, tree }))) return;
-  const trial = async (proven: string) => {
-    const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
-    return { commit, tree: proven, files, base };
-  };
-  const proof = await prover.prove(leased, await trial(tree), trial);
-  if (proof.kind === 'failed') return sendBackWithTarget(deps, leased, proof, []);
-  // A gate may have fixed files.
-  if (await holdWorkflows(deps, leased, { base, tree: proof.work.tree })) return;
-  const message = landingMessage(leased.task, await proofHash(deps, proof.work.tree));
-  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree: proof.work.tree, base, message });
-  if (pushed.kind === 'pushed') {
-    const name = `${pushed.name.split('/')[0]}/${leased.ref.branch}`;
-    await leased.must({ type: 'work.commit', commit, tree: proof.work.tree, notes: [] });
-    await leased.must({ type: 'merge.offer', commit, tree: proof.work.tree, name });
-    return look(leased, name);
-  }
+  const pushed = await pushProven(deps, leased, candidate, { prover, isMergedByPerson: true });
+  if (!pushed) return;
+  if (pushed.kind === 'offered') return look(leased, pushed.name);
   const why =
     pushed.kind === 'none'
       ? 'push is set to branch, but the repository has no remote. Add one, or set `push: never`.'

@@ -1,12 +1,10 @@
 import { agreedContents } from '@tidemill/core';
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { holdForPerson } from '../stages/deciding.ts';
-import { vetoLosses } from '../stages/merge-loss.ts';
 import type { BuiltWork } from '../stages/prove.ts';
-import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import type { Batch } from './batch.ts';
+import { isHeld } from './push-proven.ts';
 
 type Clean = Extract<Candidate, { kind: 'clean' }>;
 
@@ -42,11 +40,7 @@ export async function stackUp(deps: EngineDeps, batch: Batch, first: Clean): Pro
       continue;
     }
     const { tree, base, files } = candidate;
-    const isHeld =
-      (await vetoLosses(deps, member)) ||
-      (await holdWorkflows(deps, member, { tree, base })) ||
-      (await holdForPerson(deps, member, { tree, base }));
-    if (isHeld) {
+    if (await isHeld(deps, member, { tree, base })) {
       batch.drop(member);
       // Without the first one there is no base to go on from.
       if (member === batch.head) return { ...stack, layers: [] };

@@ -1,5 +1,13 @@
 import type { Task } from '@tidemill/contract';
-import { type Deciding, decidingFiles, isReviewed, manifestsOf } from '@tidemill/core';
+import {
+  agreedContents,
+  type ChangedFile,
+  type Deciding,
+  decidingFiles,
+  isReviewed,
+  manifestsOf,
+  workflowFiles,
+} from '@tidemill/core';
 import type { Gates, Workspace, WorktreeRef } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -20,14 +28,23 @@ export const decidingIn = (sources: Sources, { number, branch }: Task) => look(s
  */
 export async function holdForPerson(deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> {
   if (isReviewed(deps.project.rules, leased.task)) return false;
-  const files = await look(deps, leased.ref, trees);
+  // A file of GitHub that a person agreed to push needs no second question.
+  const agreed = agreedContents(leased.task);
+  const isOpen = (file: ChangedFile) =>
+    workflowFiles([file], deps.hash).every(({ content }) => !agreed.includes(content));
+  const files = await look(deps, leased.ref, trees, isOpen);
   if (files.length === 0) return false;
   const reply = await leased.execute({ type: 'stage.hold', files });
   if (!reply.ok) throw new Error(`stage.hold was refused: ${reply.refusal.message}`);
   return reply.task?.lease?.token !== leased.token;
 }
 
-async function look({ workspace, gates: { checks } }: Sources, ref: WorktreeRef, trees?: Trees): Promise<Deciding[]> {
+async function look(
+  { workspace, gates: { checks } }: Sources,
+  ref: WorktreeRef,
+  trees?: Trees,
+  isOpen: (file: ChangedFile) => boolean = () => true,
+): Promise<Deciding[]> {
   const { changed, before } = await workspace.changedFiles(ref, { trees, alsoBefore: manifestsOf(checks) });
-  return decidingFiles({ checks, changed, manifests: before });
+  return decidingFiles({ checks, changed: changed.filter(isOpen), manifests: before });
 }

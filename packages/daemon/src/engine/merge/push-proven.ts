@@ -1,0 +1,56 @@
+import type { Candidate, Pushed } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { holdForPerson } from '../stages/deciding.ts';
+import { vetoLosses } from '../stages/merge-loss.ts';
+import { type Prover, proofHash } from '../stages/prove.ts';
+import { holdWorkflows } from '../stages/workflow-files.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
+import { landingMessage } from './land.ts';
+import { sendBackWithTarget } from './send-back.ts';
+
+type Clean = Extract<Candidate, { kind: 'clean' }>;
+type Trees = Pick<Clean, 'tree' | 'base'>;
+
+/**
+ * Before work lands or is pushed: what a merge dropped, files that GitHub runs, and files that control what gates check.
+ * Returns true when a person must decide first, or the work went back to the agent.
+ */
+export const isHeld = async (deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> =>
+  (await isHeldAnyway(deps, leased, trees)) || (await holdForPerson(deps, leased, trees));
+
+/** Also if a person merges it: GitHub runs what is pushed, and nobody sees what a merge dropped. */
+const isHeldAnyway = async (deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> =>
+  (await vetoLosses(deps, leased)) || (await holdWorkflows(deps, leased, trees));
+
+/**
+ * Proves the branch with the newest target and pushes it. `isMergedByPerson`: files that control what gates check need no
+ * question, because a person looks at the change before it is merged. Null: the lease was released.
+ */
+export async function pushProven(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  { tree: own, base, files }: Clean,
+  { prover, isMergedByPerson }: { prover: Prover; isMergedByPerson: boolean },
+): Promise<Exclude<Pushed, { kind: 'pushed' }> | { kind: 'offered'; name: string } | null> {
+  const hold = isMergedByPerson ? isHeldAnyway : isHeld;
+  if (await hold(deps, leased, { base, tree: own })) return null;
+  const trial = async (proven: string) => {
+    const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
+    return { commit, tree: proven, files, base };
+  };
+  const proof = await prover.prove(leased, await trial(own), trial);
+  if (proof.kind === 'failed') {
+    await sendBackWithTarget(deps, leased, proof, []);
+    return null;
+  }
+  const { tree } = proof.work;
+  // A gate may have fixed files.
+  if (await holdWorkflows(deps, leased, { base, tree })) return null;
+  const message = landingMessage(leased.task, await proofHash(deps, tree));
+  const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree, base, message });
+  if (pushed.kind !== 'pushed') return pushed;
+  const name = `${pushed.name.split('/')[0]}/${leased.ref.branch}`;
+  await leased.must({ type: 'work.commit', commit, tree, notes: [] });
+  await leased.must({ type: 'merge.offer', commit, tree, name });
+  return { kind: 'offered', name };
+}
