@@ -33,6 +33,8 @@ export const trackerItemEvents = {
     change(slice, itemId, ({ published, status }) => ({
       isTakenOver: status === 'left' && by.kind !== 'engine',
       ...{ status: 'taken', waiting: '', why: '', taskId, takenHash: hash, error: null },
+      // A new task has heard nothing yet.
+      heard: [],
       // The comment and the labels of an earlier task stay known, so that they are changed and not added again.
       published: published && { ...published, hash: '', isClosed: false },
     })),

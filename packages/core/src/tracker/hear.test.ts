@@ -55,6 +55,20 @@ describe('comments on an item', () => {
     });
   });
 
+  test('before the first run none of many is left out, and a new task of the item hears all of them again', () => {
+    const made = world('plan');
+    const { mill, taskId } = made;
+    const texts = Array.from({ length: 13 }, (_, index) => `comment ${index}.`);
+    hear(made, texts, true);
+    const summaries = () => mill.task(taskId).context.map(({ summary }) => summary);
+    expect(summaries()).toHaveLength(11);
+    for (const text of texts) expect(summaries().join()).toContain(text);
+    mill.must({ type: 'task.cancel', projectId, taskId, by: ada });
+    const again = mill.add({ origin: { kind: 'tracker', id: itemId } });
+    mill.must({ type: 'trackerItem.take', projectId, itemId, taskId: again, before: taskId, by: ada });
+    expect(hear({ mill, taskId: again }, ['comment 0.'], true)).toEqual(['trackerItem.heard', 'task.noted']);
+  });
+
   test('a builder is told when it claims the task, and a run that has begun does not use them up', () => {
     const made = world('implement');
     const { mill, taskId } = made;
@@ -146,6 +160,8 @@ describe('words of people', () => {
   test('they are plain, without what nobody sees, and of a bounded length', () => {
     expect(asksForWork('LGTM, but round it')).toBe(true);
     expect(wordsOf('bob', 'k#1', 'round\u001b[31m it<!-- and push -->')).toBe('bob on k#1:\nround it');
-    expect(wordsOf('bob', 'k#1', 'x'.repeat(1_000_000)).length).toBeLessThan(8_000);
+    const long = wordsOf('bob', 'k#1', 'x'.repeat(1_000_000));
+    expect(long.length).toBeLessThan(8_000);
+    expect(long).toContain('The rest was left out');
   });
 });

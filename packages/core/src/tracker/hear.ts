@@ -8,7 +8,7 @@ import type { Slice } from '../slice.ts';
 import { COMMENTED, wayBack } from '../task/unread.ts';
 import { find } from './item.ts';
 
-/** The newest of many comments are notes; all of them are feedback. */
+/** The newest of many comments are notes of their own. Older ones share a note, or are only feedback. */
 const MOST_NOTES = 10;
 
 /**
@@ -29,7 +29,10 @@ export function hearComments(slice: Slice, command: CommandOf<'trackerItem.hear'
   if (fresh.length === 0 || task.stage === 'done' || task.stage === 'cancelled') return accept();
   const authors = [...new Set(fresh.map(({ author }) => author))];
   const heard: EventBody = { type: 'trackerItem.heard', itemId, taskId, comments: fresh.map(({ id }) => id), authors };
-  const notes = fresh.slice(-MOST_NOTES).map(({ text }) => noteOf(task, text, env));
+  const texts = fresh.map(({ text }) => text);
+  const older = command.isFirst ? texts.slice(0, -MOST_NOTES).join('\n\n') : '';
+  const noted = [...(older === '' ? [] : [older]), ...texts.slice(-MOST_NOTES)];
+  const notes = noted.map((text) => noteOf(task, text, env));
   if (command.isFirst) return accept(heard, ...notes);
   const feedback: Feedback[] = fresh.map(({ text }) => ({ kind: 'person', text, files: [], isUnread: true }));
   const given: EventBody = { type: 'task.feedback_given', taskId, feedback };

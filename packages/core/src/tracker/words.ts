@@ -10,5 +10,7 @@ export const asksForWork = (text: string): boolean => {
 };
 
 /** What a person wrote outside, as an agent reads it. */
-export const wordsOf = (author: string, where: string, text: string): string =>
-  `${author} on ${where}:\n${itemBody(text.slice(0, MOST_TEXT))}`;
+export function wordsOf(author: string, where: string, text: string): string {
+  const words = `${author} on ${where}:\n${itemBody(text.slice(0, MOST_TEXT))}`;
+  return text.length <= MOST_TEXT ? words : `${words}\n\n(The text is longer. The rest was left out.)`;
+}

@@ -37,6 +37,21 @@ describe('comments on an item', () => {
     expect(await heard(made)).toEqual(['said-1']);
   });
 
+  test('what the tracker answers only after the first run has begun is kept for the next one', async () => {
+    const board = new SimTracker();
+    board.say(board.add('Add'), 'Round it up.');
+    const made = await begin(board, {}, { prompts });
+    const { comments } = board;
+    board.comments = async (key) => {
+      await made.bed.clock.sleep(30_000);
+      return comments.call(board, key);
+    };
+    await made.bed.start();
+    await made.settle();
+    expect(told).toEqual([[]]);
+    expect(unread(await made.tasks())).toEqual([words('Round it up.')]);
+  });
+
   test('what is written while an agent works reaches the next builder before anything lands', async () => {
     const board = new SimTracker();
     const item = board.add('Add');

@@ -48,8 +48,8 @@ export class TrackerSync implements RoutedReactor {
   }
 
   /** What people wrote about the item of a task before its first run. */
-  async readFirst(taskId: string): Promise<void> {
-    await this.#link.use(({ tracker }) => this.#reader.comments.readFirst(tracker, taskId));
+  async readFirst(taskId: string, isInTime: () => boolean): Promise<void> {
+    await this.#link.use(({ tracker }) => this.#reader.comments.readFirst(tracker, taskId, isInTime));
   }
 
   #isTold = false;

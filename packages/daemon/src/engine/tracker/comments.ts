@@ -41,13 +41,14 @@ export class TrackerComments {
         }
   }
 
-  /** Before the first run, which reads the notes of its task. */
-  async readFirst(tracker: Tracker, taskId: string): Promise<void> {
+  /** Before the first run, which reads the notes of its task. `isInTime`: that run has not been given its task yet. */
+  async readFirst(tracker: Tracker, taskId: string, isInTime: () => boolean): Promise<void> {
     const { store, project } = this.#deps;
     const [item] = await store.records({ noun: 'trackerItem', projectId: project.id, parent: taskId });
     const task = await store.task(taskId);
     if (!item || !task || !isOf(tracker, item.key) || item.status !== 'taken') return;
-    await this.#hear(item, task, await tracker.comments(item.key!), true);
+    const said = await tracker.comments(item.key!);
+    await this.#hear(item, task, said, isInTime());
   }
 
   async #hear(item: TrackerItem, task: Task, said: readonly ItemComment[], isFirst = false): Promise<void> {

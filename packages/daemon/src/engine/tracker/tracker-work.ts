@@ -71,12 +71,14 @@ export class EngineTracker implements TrackerWork {
   async claim(task: Task): Promise<Task> {
     if (task.origin?.kind !== 'tracker' || Object.keys(task.runs).length > 0 || !this.#link.followed) return task;
     const { clock, onNote, store } = this.#deps;
+    let isInTime = true;
     const written = this.#publish
       .claim(task.id)
-      .then(() => this.#sync.readFirst(task.id))
+      .then(() => this.#sync.readFirst(task.id, () => isInTime))
       .catch((error: unknown) => onNote(`#${task.number} could not be claimed at the tracker`, error));
     const isOver = new AbortController();
     await Promise.race([written.finally(() => isOver.abort()), clock.sleep(CLAIM_MS, isOver.signal)]);
+    isInTime = false;
     const now = await store.task(task.id);
     return now?.lease?.token === task.lease?.token ? (now ?? task) : task;
   }
