@@ -4,7 +4,7 @@ import { GithubBed } from '../support/github/github-bed.ts';
 import { until } from '../support/until.ts';
 
 const TIMEOUT = { timeout: 90_000 };
-const CONFIG = 'pullRequest: { poll: 300ms, merge: auto }\n';
+const config = (merge: string) => `pullRequest: { poll: 300ms, merge: ${merge} }\n`;
 let bed: GithubBed;
 
 const sent = (mutation: string) => bed.github.writes('mill-bot').filter(({ body }) => body.includes(mutation)).length;
@@ -23,7 +23,7 @@ describe('a repository with a merge queue', TIMEOUT, () => {
   };
 
   beforeAll(async () => {
-    bed = await GithubBed.open({ config: CONFIG });
+    bed = await GithubBed.open({ config: config('tidemill') });
     bed.github.pulls.protections.set('main', { contexts: ['ci'], queue: true, asRules: true });
     await bed.up();
   });
@@ -69,6 +69,18 @@ describe('a repository with a merge queue', TIMEOUT, () => {
     expect(await git(bed.github.repository, 'show', 'main:pears.txt')).toBe('PEARS');
   });
 
+  test('its check fails after all: it is taken out, so that nothing is merged while the agent works', async () => {
+    const number = await bed.add('Write cherries');
+    const { pull, head } = await bed.pull(number);
+    await queued(pull, head);
+    const before = sent('dequeuePullRequest');
+    bed.github.checks.report(head, 'ci', 'failure', 'expected "repaired"');
+    const again = await bed.pull(number, ({ offered }) => offered!.commit !== head);
+    expect(sent('dequeuePullRequest')).toBeGreaterThan(before);
+    await judge(await queued(pull, again.head), 'success');
+    await bed.when(number, ({ stage }) => stage === 'done');
+  });
+
   test('taken out by a person: it stays out until they say so', async () => {
     const number = await bed.add('Write figs');
     const { pull, head } = await bed.pull(number);
@@ -87,7 +99,7 @@ describe('a repository with a merge queue', TIMEOUT, () => {
 
 describe('a repository with auto-merge', TIMEOUT, () => {
   beforeAll(async () => {
-    bed = await GithubBed.open({ config: CONFIG });
+    bed = await GithubBed.open({ config: config('auto') });
     bed.github.pulls.protections.set('main', { contexts: ['ci'] });
     await bed.up();
   });

@@ -1,5 +1,6 @@
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
+import { isAboutWorkflows } from '../gate/workflow-files.ts';
 import { enter } from '../pipeline/enter.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { withdrawHolding } from '../question/answer.ts';
@@ -93,7 +94,9 @@ export function askAboutPull(slice: Slice, command: CommandOf<'merge.ask'>, env:
             allowFreeText: true,
             tags: ['pull-request'],
           },
-          because: 'its pull request waits for a person',
+          because: isAboutWorkflows(about)
+            ? 'changed workflow files wait for a person'
+            : 'its pull request waits for a person',
           effect: { pull: about },
         },
   );

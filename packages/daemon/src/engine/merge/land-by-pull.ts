@@ -8,7 +8,7 @@ import { landingMessage, waitFor } from './land.ts';
 import { enterQueue } from './merge-queue.ts';
 import type { MergeTools } from './merge-stage.ts';
 import { settleMerged } from './merged-pull.ts';
-import { passOn } from './pull-comments.ts';
+import { passOn, takeBack } from './pull-comments.ts';
 import { checkFeedback, gateResults, markerOf, pullBody, pullTitle } from './pull-text.ts';
 import { pushProven } from './push-proven.ts';
 import { endAsEmpty, sendBackConflict } from './send-back.ts';
@@ -159,7 +159,7 @@ async function proceed(
   const pull = await opened(deps, leased, found, tools, task, notes);
   if (verdict.kind === 'failed') {
     // Its checks may be run again, and it would be merged while an agent works on it.
-    if (settings.merge === 'auto') await forge.unqueue(pull.number);
+    await takeBack(task, pull, tools);
     const names = verdict.results.map(({ name }) => name).join(', ');
     const message = `Checks of pull request #${pull.number} failed. (${names})`;
     const feedback = checkFeedback(verdict.results);

@@ -22,6 +22,8 @@ export async function enterQueue(
   const after = removal?.id ?? '';
   const { queuedAfter } = leased.task.offered!;
   if (removal && queuedAfter !== undefined && queuedAfter !== after) {
+    // A merge takes it out, too. The next look finds it merged.
+    if ((await forge.pull(pull.number)).state === 'merged') return 'queued';
     await leave(deps, leased, pull, removal, forge);
     return 'over';
   }

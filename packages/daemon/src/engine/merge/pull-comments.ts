@@ -1,4 +1,4 @@
-import type { Feedback, ProjectRules, PullRequestConfig, PullRequestRef } from '@tidemill/contract';
+import type { Feedback, ProjectRules, PullRequestConfig, PullRequestRef, Task } from '@tidemill/contract';
 import { asksForWork, wayBack, wordsOf } from '@tidemill/core';
 import type { Forge, PullComment, PullRequest } from '../../ports.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -24,8 +24,7 @@ export async function passOn(
   const fresh = wanted.sort((a, b) => a.id - b.id).slice(0, MOST_COMMENTS);
   const isOfIssue = fresh.length === 0 && wayBack(rules, leased.task) !== null;
   if (fresh.length === 0 && !isOfIssue) return false;
-  const isQueued = leased.task.offered?.queuedAfter !== undefined;
-  if (settings.merge === 'auto' || isQueued) await forge.unqueue(pull.number);
+  await takeBack(leased.task, pull, { forge, settings });
   if (isOfIssue) {
     await leased.must({ type: 'stage.hear' });
     return true;
@@ -39,6 +38,15 @@ export async function passOn(
     feedback: feedbackOf(fresh, pull),
   });
   return true;
+}
+
+/** The forge no longer merges it by itself: an agent works on it again. */
+export async function takeBack(
+  { offered }: Task,
+  { number }: PullRequest,
+  { forge, settings }: { forge: Forge; settings: Pick<PullRequestConfig, 'merge'> },
+): Promise<void> {
+  if (settings.merge === 'auto' || offered?.queuedAfter !== undefined) await forge.unqueue(number);
 }
 
 function newest(all: PullComment[], before: PullRequestRef['seen']): PullRequestRef['seen'] {
