@@ -11,7 +11,7 @@ import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { askAfterCrash, askAfterRollback } from './ask.ts';
 import { about, alertAbout, environmentAfter, findDelivery, liveOf, ownDelivery } from './find.ts';
-import { environmentOf, lacksAfter, unknownEnvironment } from './rules.ts';
+import { environmentOf, lacksAfter } from './rules.ts';
 
 /** The intention: recorded before the first command runs, so that a crash is noticed and nothing is run twice blindly. */
 export function beginDelivery(slice: Slice, command: CommandOf<'delivery.begin'>): Decision {
@@ -29,7 +29,10 @@ export function beginDelivery(slice: Slice, command: CommandOf<'delivery.begin'>
   if (busy?.noun === 'delivery')
     return refuse('conflict', `${deliveryRef(busy.number)} is on its way to ${environment}`, 'wait for its end');
   const rules = environmentOf(project, environment);
-  if (!rules) return unknownEnvironment(project, environment);
+  if (!rules) {
+    const why = `${environment} is no longer in the settings`;
+    return accept({ type: 'delivery.ended', ...about(delivery), status: 'cancelled', why, now: null });
+  }
   const isExempt = delivery.cause === 'rollback' || Boolean(delivery.override?.after);
   const missing = isExempt ? null : lacksAfter(slice, project, rules, delivery.commit);
   if (missing !== null) {

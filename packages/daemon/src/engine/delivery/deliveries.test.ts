@@ -301,6 +301,24 @@ describe('the daemon is killed', () => {
     },
   );
 
+  test.each<[string, string, DeliveryStatus]>([
+    ['what has begun is asked about', 'deploy', 'asking'],
+    ['what has not begun is cancelled', '', 'cancelled'],
+  ])('and the environment is removed from the settings: %s', async (_name, step, status) => {
+    const commit = await land();
+    hangAt(step);
+    if (step !== '') await land();
+    await bed.stop();
+    if (step === '') await mill.request(commit);
+    const { rules } = (await bed.store.project(bed.projectId))!;
+    await bed.must({ type: 'project.configure', projectId: bed.projectId, rules: { ...rules, delivery: [] } });
+    deliverer.ran.length = 0;
+    await bed.start();
+    await bed.pass(MINUTE);
+    expect((await deliveries())[1]).toMatchObject({ status });
+    expect(deliverer.ran).toEqual([]);
+  });
+
   test('with nothing to go back to: a person is not offered a rollback', async () => {
     hangAt('deploy');
     await land();

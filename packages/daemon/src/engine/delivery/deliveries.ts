@@ -107,12 +107,12 @@ export class Deliveries implements Reactor {
   async #lookUntilDone(): Promise<void> {
     while (this.#again && !this.#down.signal.aborted) {
       this.#again = false;
-      const { deliverer } = this.#deps;
+      const { deliverer, store } = this.#deps;
       if (!deliverer) break;
-      for (const rules of this.#environments()) {
-        await this.#request(rules);
-        await this.#goOn(rules, deliverer);
-      }
+      for (const rules of this.#environments()) await this.#request(rules);
+      const open = await store.records({ noun: 'delivery', projectId: this.projectId, isOpen: true });
+      // Also to those that are no longer in the settings.
+      for (const name of new Set(open.map(({ environment }) => environment))) await this.#goOn(name, deliverer);
     }
     this.#isBehind = false;
   }
@@ -191,7 +191,7 @@ export class Deliveries implements Reactor {
   }
 
   /** One at a time: first what an earlier process or an answer left, then what may begin. */
-  async #goOn({ name }: EnvironmentRules, deliverer: Deliverer): Promise<void> {
+  async #goOn(name: string, deliverer: Deliverer): Promise<void> {
     if (this.#runs.has(name) || this.#isClosing) return;
     const { owner, isOwnerDead } = this.#deps;
     const open = await this.#open(name);
