@@ -62,7 +62,7 @@ function run(marker: string, more: More = {}) {
     clock: systemClock,
     remote: async () => null,
   });
-  const workflows = createWorkflows({ client, clock: systemClock, branch: 'main', lookMs: 10, foundWithinMs: 1500 });
+  const workflows = createWorkflows({ client, clock: systemClock, branch: 'main', lookMs: 10, foundWithinMs: 300 });
   const about = { workflow: file, environment: 'staging', commit: 'c0ffee', marker, isResumed };
   return workflows.run(about, { signal, down }, () => undefined);
 }

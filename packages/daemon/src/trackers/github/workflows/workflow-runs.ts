@@ -31,7 +31,8 @@ function names(title: string, marker: string): boolean {
 
 interface WorkflowOptions {
   client: Pick<GithubClient, 'get' | 'send'>;
-  clock: Clock;
+  /** Waits are counted, not compared with the time of day: that may jump. */
+  clock: Pick<Clock, 'sleep'>;
   /** A workflow is started on a branch. The commit is one of its inputs. */
   branch: string;
   lookMs?: number;
@@ -61,9 +62,8 @@ export function createWorkflows(options: WorkflowOptions): Workflows {
   };
   /** Looks until the run is listed, the time is over or the signal ends it. */
   const listed = async (workflow: string, marker: string, signal: AbortSignal, onNote: (line: string) => void) => {
-    const until = clock.now() + foundWithinMs;
     let run: WorkflowRun | null = null;
-    while (!run && !signal.aborted && clock.now() < until) {
+    for (let waited = 0; !run && !signal.aborted && waited < foundWithinMs; waited += lookMs) {
       await clock.sleep(lookMs, signal);
       run = await look(() => find(workflow, marker), onNote);
     }
@@ -109,9 +109,9 @@ export function createWorkflows(options: WorkflowOptions): Workflows {
     }
     return null;
   };
-  const follow = async (first: WorkflowRun, signal: AbortSignal, onNote: (line: string) => void, until = Infinity) => {
+  const follow = async (first: WorkflowRun, signal: AbortSignal, onNote: (line: string) => void, withinMs = Infinity) => {
     let run = first;
-    while (run.status !== 'completed' && !signal.aborted && clock.now() < until) {
+    for (let waited = 0; run.status !== 'completed' && !signal.aborted && waited < withinMs; waited += lookMs) {
       await clock.sleep(lookMs, signal);
       run = (await look(() => client.get(`/actions/runs/${run.id}`, WorkflowRun), onNote)) ?? run;
     }
@@ -153,7 +153,7 @@ export function createWorkflows(options: WorkflowOptions): Workflows {
       if (down.aborted) return { result: 'stopped', note: `${url} goes on` };
       await cancel(id, onNote);
       // The next one must not start beside it.
-      const last = await follow(run, down, onNote, clock.now() + CANCELLED_WITHIN_MS);
+      const last = await follow(run, down, onNote, CANCELLED_WITHIN_MS);
       const end =
         last.status === 'completed' ? `was stopped: ${last.conclusion}` : 'was stopped, and has not ended yet';
       return { result: 'stopped', note: `${url} ${end}` };
