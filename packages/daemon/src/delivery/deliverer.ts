@@ -83,7 +83,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         const limit = AbortSignal.timeout(timeout);
         const ends = { signal: AbortSignal.any([signal, limit]), down };
         const end = await workflows.run(about, ends, (line) => void log.line(line));
-        return limit.aborted && end.result === 'stopped' ? { ...end, result: 'timed_out' } : end;
+        if (!limit.aborted || signal.aborted) return end;
+        if (end.result === 'not_started')
+          return { ...end, note: `it could not be started within ${limitText(timeout)}` };
+        return end.result === 'stopped' ? { ...end, result: 'timed_out' } : end;
       }),
     check: (context, signal) =>
       withLog(context, `health check of ${context.environment}`, async (log, setup) => {
@@ -140,14 +143,14 @@ async function runOnce(
   return child.end;
 }
 
+const limitText = (ms: number) => (ms < 60_000 ? `${ms / 1000} s` : elapsed(ms));
+
 function endOf(end: ChildEnd, limitMs: number): StepEnd {
   switch (end.kind) {
     case 'stopped':
       return { result: 'stopped', note: 'it was stopped' };
-    case 'timeout': {
-      const limit = limitMs < 60_000 ? `${limitMs / 1000} s` : elapsed(limitMs);
-      return { result: 'timed_out', note: `it did not end within ${limit} and was killed` };
-    }
+    case 'timeout':
+      return { result: 'timed_out', note: `it did not end within ${limitText(limitMs)} and was killed` };
     case 'unstartable':
       return { result: 'not_started', note: end.message };
     case 'exited':

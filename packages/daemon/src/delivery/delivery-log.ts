@@ -52,14 +52,14 @@ export async function openStepLog(file: string, hide: (text: string) => string):
     return last;
   };
   const take = async (text: string): Promise<void> => {
-    const safe = hide(text);
-    if (written + safe.length <= head) {
+    if (written < head) {
+      const safe = hide(text);
       written += safe.length;
-      return put(safe);
+      if (written <= head) return put(safe);
     }
-    written = head;
-    kept.push(safe);
-    keptSize += safe.length;
+    // Hidden when it is written: of very much output, most is dropped.
+    kept.push(text);
+    keptSize += text.length;
     while (keptSize > tail && kept.length > 1) {
       const gone = kept.shift()!;
       keptSize -= gone.length;
@@ -82,7 +82,7 @@ export async function openStepLog(file: string, hide: (text: string) => string):
     async close() {
       if (open_ !== '') await take(`${open_}\n`);
       if (dropped > 0) await put(`\n[${(dropped / 1e6).toFixed(1)} MB of output cut here]\n`);
-      if (kept.length > 0) await put(kept.join(''));
+      if (kept.length > 0) await put(kept.map(hide).join(''));
       kept = [];
       await last;
       await guarded(async () => handle?.close());

@@ -109,7 +109,12 @@ export function createWorkflows(options: WorkflowOptions): Workflows {
     }
     return null;
   };
-  const follow = async (first: WorkflowRun, signal: AbortSignal, onNote: (line: string) => void, withinMs = Infinity) => {
+  const follow = async (
+    first: WorkflowRun,
+    signal: AbortSignal,
+    onNote: (line: string) => void,
+    withinMs = Infinity,
+  ) => {
     let run = first;
     for (let waited = 0; run.status !== 'completed' && !signal.aborted && waited < withinMs; waited += lookMs) {
       await clock.sleep(lookMs, signal);
