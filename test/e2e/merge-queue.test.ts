@@ -129,4 +129,16 @@ describe('a repository with auto-merge', TIMEOUT, () => {
     await bed.github.pulls.settle();
     await bed.when(number, ({ stage }) => stage === 'done');
   });
+
+  test('a cancelled task is taken out: GitHub does not merge it', async () => {
+    const number = await bed.add('Write pears');
+    const { pull, head } = await bed.pull(number);
+    await until(() => bed.github.pulls.isWaiting(pull) === 'auto');
+    const cancelled = await bed.machine.run(['task', 'cancel', String(number)], bed.root);
+    expect(cancelled.code, cancelled.stderr).toBe(0);
+    await until(() => bed.github.pulls.isWaiting(pull) === null);
+    bed.github.checks.report(head, 'ci', 'success');
+    await bed.github.pulls.settle();
+    expect(await merged(pull)).toMatchObject({ merged: false, state: 'open' });
+  });
 });

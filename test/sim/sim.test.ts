@@ -24,12 +24,13 @@ describe('simulation', () => {
   }, 600_000);
 
   it.each([
-    ['a text of a pull request that was changed back and forth', 51],
-    ['work on a red target that conflicts with the mended one', 236],
+    ['a text of a pull request that was changed back and forth', { seed: 51 }],
+    ['work on a red target that conflicts with the mended one', { seed: 236 }],
+    ['a merge while nobody knew what others had pushed', { seed: 125, landing: 'pull_request' as const }],
   ])(
     'plays a story that once broke: %s',
-    async (_name, seed) => {
-      expect((await simulate({ seed, ...STORY })).broken).toBeNull();
+    async (_name, story) => {
+      expect((await simulate({ ...STORY, ...story })).broken).toBeNull();
     },
     120_000,
   );

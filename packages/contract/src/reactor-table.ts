@@ -313,9 +313,9 @@ export const REACTORS = {
   },
   'pull-requests': {
     role: 'engine',
-    on: [],
+    on: ['task.moved'],
     clock: 'every 30 s while one is open (pullRequest.poll), or when a webhook says so',
-    does: 'Sees what changed at the pull requests of waiting tasks, and wakes them',
+    does: 'Wakes tasks when their pull requests change; takes those of cancelled ones out of the merge queue',
   },
   remote: { role: 'engine', on: [], clock: 'every minute', does: 'Takes in what others pushed' },
   notifications: {

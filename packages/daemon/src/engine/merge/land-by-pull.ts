@@ -212,8 +212,16 @@ async function merge(
   const { task } = leased;
   const { commit, tree } = task.offered!;
   const by = checks.hasQueue ? 'queue' : settings.merge === 'auto' ? 'forge' : 'us';
-  // The target has moved: what would be merged is not what was proven.
-  if (by === 'us' && candidate.tree !== tree) return offer(deps, leased, candidate, pull, tools);
+  if (by === 'us') {
+    // The target may have moved, also while GitHub was asked. What is merged must be what was proven.
+    const held = (await tools.target.takeIn()) ?? tools.target.unreachable;
+    const now = await deps.workspace.candidate(leased.ref);
+    if (held !== null || now.kind !== 'clean') {
+      const why = held ?? `${deps.project.rules.target} has just changed.`;
+      return look(leased, pull, `Pull request #${pull.number} is not merged yet: ${why}`, SOON_MS);
+    }
+    if (now.tree !== tree) return offer(deps, leased, now, pull, tools);
+  }
   if (by === 'queue') {
     const place = await enterQueue(deps, leased, pull, forge);
     if (place === 'over') return;

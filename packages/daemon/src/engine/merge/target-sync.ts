@@ -78,6 +78,11 @@ export class TargetSync implements Reactor {
     return since !== null && this.#deps.clock.now() - since < PUSH_SOON_MS;
   }
 
+  /** Why nobody knows here what others have pushed, or null. */
+  get unreachable(): string | null {
+    return this.#state.kind === 'unreachable' ? `${this.#state.name} cannot be reached.` : null;
+  }
+
   /** Before a worktree is opened: only a plain fast-forward. Merging looks more closely. */
   async refresh(): Promise<void> {
     const state = await this.#look(FRESH_MS);
