@@ -6,13 +6,18 @@ import type { ProposedStep } from './detect/tool.ts';
 /** Ignored files that tests usually need. Not `.env`, which may contain secrets. */
 const FOR_TESTS = ['.env.test', '.env.test.local', '.env.testing', '.env.ci', '.env.example'];
 
-/** Those of the paths that git ignores. A folder ends with a slash. Empty outside a repository. */
-async function ignoredOf(root: string, paths: string[]): Promise<string[]> {
+/** Those of the paths that git ignores, also tracked ones. A folder ends with a slash. Empty outside a repository. */
+const ignoredOf = (root: string, paths: string[]) => checkIgnore(root, paths, ['--no-index']);
+
+/** Those of the paths that a worktree lacks: git ignores them, and they are not tracked. */
+export const unshared = (root: string, paths: string[]) => checkIgnore(root, paths, []);
+
+async function checkIgnore(root: string, paths: string[], how: string[]): Promise<string[]> {
   if (paths.length === 0) return [];
   const input = paths.map((path) => `${path}\0`).join('');
   const git = gitWith({ cwd: root });
   // 1: none of them; 128: no repository.
-  return nulList((await git(['check-ignore', '-z', '--stdin', '--no-index'], { input, answers: [1, 128] })).stdout);
+  return nulList((await git(['check-ignore', '-z', '--stdin', ...how], { input, answers: [1, 128] })).stdout);
 }
 
 export async function includable(root: string, isThere: (name: string) => boolean): Promise<string[]> {

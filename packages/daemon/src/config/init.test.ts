@@ -239,6 +239,16 @@ describe('detection', () => {
     expect(runs(gates)).toEqual([expect.stringContaining('mise run test')]);
   });
 
+  test('does not count a lock file that git ignores: no worktree has it', async () => {
+    await put({ ...table['npm with a lock']!.files, '.gitignore': '*-lock.*\n' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    expect(runs((await detect(root, async () => false)).prepare)).toEqual([
+      'npm install --no-package-lock --no-audit --no-fund',
+    ]);
+    execFileSync('git', ['add', '-f', 'package-lock.json'], { cwd: root });
+    expect(runs((await detect(root, async () => false)).prepare)).toEqual(['npm ci --no-audit --no-fund']);
+  });
+
   test('proposes a bounded number of steps', async () => {
     for (let index = 0; index < 15; index += 1)
       await put({ [`p${index}/package.json`]: DEPENDS, [`p${index}/package-lock.json`]: '{}' });

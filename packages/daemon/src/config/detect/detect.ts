@@ -1,3 +1,4 @@
+import { unshared } from '../ignored.ts';
 import { Folder, subfolders } from './folder.ts';
 import type { ConfigProposal, ProposedGate, ProposedStep, Tool } from './tool.ts';
 import { gate } from './tool.ts';
@@ -16,11 +17,13 @@ const MOST_PACKAGES = 10;
 
 /** What a worktree of this repository needs and which gates prove a change, detected from the files of known tools. */
 export async function detect(root: string, isInstalled: IsInstalled): Promise<Detected> {
-  const top = new Folder(root);
+  const below = await subfolders(root);
+  const missing = await missingLocks(root, [new Folder(root), ...below]);
+  const top = new Folder(root, '', missing);
   const found: Detected = { tools: [], notes: [], prepare: [], gates: [] };
   await detectIn(top, TOOLS, found);
   let packages = 0;
-  for (const folder of await subfolders(root)) {
+  for (const folder of below.map((one) => one.without(missing))) {
     const own = TOOLS.filter(({ ownIn }) => folder.present(...ownIn).length > 0);
     if (own.length === 0) continue;
     packages += 1;
@@ -38,6 +41,13 @@ export async function detect(root: string, isInstalled: IsInstalled): Promise<De
     tools: [...versions.tools, ...found.tools],
     notes: [...found.notes, ...versions.notes],
   };
+}
+
+/** A lock file that git ignores is only here: an install that needs it would fail in every worktree. */
+async function missingLocks(root: string, folders: Folder[]): Promise<Set<string>> {
+  const locks = TOOLS.flatMap(({ ownIn }) => ownIn);
+  const present = folders.flatMap((folder) => folder.present(...locks).map((name) => folder.at(name)));
+  return new Set(await unshared(root, [...new Set(present)]));
 }
 
 /** Takes the first tool of each language that has something to propose. */

@@ -7,14 +7,26 @@ export class Folder {
   readonly root: string;
   /** Relative to the root; empty for the root itself. */
   readonly path: string;
+  readonly #unshared: ReadonlySet<string>;
 
-  constructor(root: string, path = '') {
+  /** `unshared`: files, relative to the root, that a worktree lacks. They do not count. */
+  constructor(root: string, path = '', unshared: ReadonlySet<string> = new Set()) {
     this.root = root;
     this.path = path;
+    this.#unshared = unshared;
+  }
+
+  without(unshared: ReadonlySet<string>): Folder {
+    return new Folder(this.root, this.path, unshared);
+  }
+
+  /** Relative to the root. */
+  at(name: string): string {
+    return this.path === '' ? name : `${this.path}/${name}`;
   }
 
   has(name: string): boolean {
-    return existsSync(join(this.root, this.path, name));
+    return !this.#unshared.has(this.at(name)) && existsSync(join(this.root, this.path, name));
   }
 
   /** The names that exist. */
