@@ -2,8 +2,11 @@ import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './scripts/slow-first.ts';
 
-/** More than cores: half of the time tests wait for processes, timers and pages. One with a browser may need 3 GB. */
-const WORKERS = Math.max(2, Math.min(2 * availableParallelism(), Math.floor(totalmem() / 3e9)));
+/**
+ * One more than cores: a third of the time tests wait for processes, timers and pages. With two more, tests with a browser
+ * reached their time limit. One with a browser may need 3 GB.
+ */
+const WORKERS = Math.max(2, Math.min(availableParallelism() + 1, Math.floor(totalmem() / 3e9)));
 
 const shared = {
   environment: 'node',
