@@ -19,7 +19,7 @@ const EMPTY = {
   offers: [],
   heard: [],
 } as const;
-/** Older ones are no longer looked at. */
+/** The ids of older comments are dropped: with more of them on one item, a whole read would pass on the oldest again. */
 const MOST_HEARD = 2_000;
 
 export const trackerItemEvents = {
