@@ -1,6 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './scripts/slow-first.ts';
+import { TIERS, type Tier } from './scripts/tiers.ts';
 
 /**
  * One more than cores: a third of the time tests wait for processes, timers and pages. With two more, tests with a browser
@@ -20,10 +21,32 @@ const shared = {
 
 /** These change the environment of their process, or look at all that it has started. */
 const ALONE = [
-  'packages/daemon/src/{process,hooks}/**/*.test.ts',
-  'test/contract/{agent,guard}*.test.ts',
-  'test/e2e/hostile/sandbox-escapes.test.ts',
+  'packages/daemon/src/{process,hooks}/**/*',
+  'test/contract/{agent,guard}*',
+  'test/e2e/hostile/sandbox-escapes',
+  'test/sim/*',
+  'scripts/*',
 ];
+const TOGETHER = ['packages/*/src/**/*', 'test/{contract,e2e}/**/*'];
+
+/** The files of a tier in two projects. Those that share a process share nothing but modules, which take long to load. */
+function projectsFor(tier: Tier) {
+  const { ending, others } = TIERS[tier];
+  const files = (paths: string[]) => paths.map((path) => `${path}${ending}`);
+  const exclude = others.map((other) => `**/*${other}`);
+  return [
+    {
+      test: {
+        ...shared,
+        name: tier,
+        include: files(TOGETHER),
+        exclude: [...exclude, ...files(ALONE)],
+        isolate: false,
+      },
+    },
+    { test: { ...shared, name: `${tier}-alone`, include: files(ALONE), exclude } },
+  ];
+}
 
 export default defineConfig({
   test: {
@@ -31,24 +54,6 @@ export default defineConfig({
     sequence: { sequencer: SlowFirst },
     // Here and in no project, so that there is one of everything for all of them.
     globalSetup: ['test/support/global-setup.ts'],
-    projects: [
-      {
-        test: {
-          ...shared,
-          name: 'together',
-          include: ['packages/*/src/**/*.test.ts', 'test/{contract,e2e}/**/*.test.ts'],
-          exclude: ALONE,
-          // They share nothing but modules, and loading those takes longer than many of them.
-          isolate: false,
-        },
-      },
-      {
-        test: {
-          ...shared,
-          name: 'alone',
-          include: [...ALONE, 'test/sim/*.test.ts', 'scripts/*.test.ts'],
-        },
-      },
-    ],
+    projects: [...projectsFor('quick'), ...projectsFor('long'), ...projectsFor('soak')],
   },
 });

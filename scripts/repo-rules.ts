@@ -37,7 +37,7 @@ export const fileNames: Rule = (tree) =>
     .filter((path) => /^(packages|scripts|test|bench)\/.*\.(tsx?|mjs|js)$/.test(path))
     .flatMap((path) =>
       path.split('/').flatMap((part) => {
-        const name = part.replace(/(\.test|\.d|\.config)?\.(tsx?|mjs|js)$/, '');
+        const name = part.replace(/(\.long|\.soak)?(\.test|\.d|\.config)?\.(tsx?|mjs|js)$/, '');
         if (VERSIONED.test(name)) return [failure('file name', path, `"${name}": replace the old one and delete it`)];
         if (name.split('-').some((word) => VAGUE.test(word)))
           return [failure('file name', path, `"${name}" says nothing: name it after the noun it is about`)];

@@ -2,13 +2,16 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
 import type { TestCounts } from './count-reporter.ts';
 import { failedFiles, judge, slowest, sum, withSecondTry } from './test-counts.ts';
+import { projectsOf, tierNamed } from './tiers.ts';
 
-// `npm test`: the checks, then every vitest test, then one closing line of counts. A few files that fail are run once more,
-// alone: a test that passes then is reported as unstable.
+// `npm test`: the checks, then the tests of the quick tier, then one closing line of counts. A few files that fail are run
+// once more, alone: a test that passes then is reported as unstable.
 //   npm test -- store        only the test files whose path contains "store" (the checks still run)
+//   npm run test:long        the tests of the long tier, without the checks
 //   npm run check            only the checks
 
 const root = join(import.meta.dirname, '..');
@@ -18,12 +21,18 @@ function show({ check, passed, output, tookMs }: CheckResult): void {
   if ((!passed || check.alwaysShow) && output.trim()) console.log(output.trimEnd().replace(/^/gm, '       '));
 }
 
+const { values: options, positionals: filters } = parseArgs({
+  allowPositionals: true,
+  options: { 'only-checks': { type: 'boolean', default: false }, tier: { type: 'string', default: 'quick' } },
+});
+const tier = tierNamed(options.tier);
+
 function vitest(args: string[], countsFile: string): Promise<number | null> {
   const program = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'count-reporter.ts')}`];
   const env = { ...process.env, TIDEMILL_TEST_COUNTS: countsFile };
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, 'run', ...reporters, ...args], {
+    const child = spawn(process.execPath, [program, 'run', ...projectsOf(tier), ...reporters, ...args], {
       cwd: root,
       env,
       stdio: 'inherit',
@@ -45,13 +54,12 @@ async function runTests(args: string[]): Promise<TestCounts> {
   }
 }
 
-const args = process.argv.slice(2).filter((arg) => arg !== '--only-checks');
-const checks = await runChecks(repositoryChecks(root), root, 2, show);
+const checks = tier === 'quick' ? await runChecks(repositoryChecks(root), root, 2, show) : [];
 let passed = checks.filter((result) => result.passed).length;
 let failed = checks.length - passed;
 let skipped = 0;
-if (!process.argv.includes('--only-checks')) {
-  const first = await runTests(args);
+if (!options['only-checks']) {
+  const first = await runTests(filters);
   const again = failedFiles(first);
   if (again.length > 0) console.log(`\nRunning again, alone: ${again.join(', ')}`);
   const { tests, unstable } =

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskSummary } from '@tidemill/contract';
 import { expect, test } from 'vitest';
-import { CHEATS } from '../support/hostile/cheats.ts';
-import { failuresOfClone, makeHostileRepository } from '../support/hostile/repository.ts';
-import { TidemillHome } from '../support/tidemill-home.ts';
+import { CHEATS } from '../../support/hostile/cheats.ts';
+import { failuresOfClone, makeHostileRepository } from '../../support/hostile/repository.ts';
+import { TidemillHome } from '../../support/tidemill-home.ts';
 
 const MINUTE = 60_000;
 const TASKS = 105;
