@@ -38,8 +38,8 @@ function install(why) {
   say(`${why}: running npm install (a minute at most)`);
   // npm writes its hidden lock file last: a tree without it is incomplete, and so may be a package in it.
   if (!existsSync(join(modules, '.package-lock.json'))) rmSync(modules, { recursive: true, force: true });
-  // Not `npm ci`: it refuses a lock written where a registry lacked some other platform's optional package, and it
-  // deletes the tree while programs run from it. `--no-save` uses the lock's versions and does not change the lock.
+  // Not `npm ci`, which deletes the tree while programs run from it. `--no-save` uses the lock's versions and does not
+  // change the lock.
   if (!npm('install', '--no-save')) {
     fail('npm install failed: see its messages above, and check that the npm registry can be reached');
   }
