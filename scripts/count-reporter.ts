@@ -9,7 +9,14 @@ export interface FileCounts {
   /** Names of failed tests, and what failed outside of tests. */
   failed: string[];
   skipped: { name: string; reason: string }[];
+  tests: TestOutcome[];
   ms: number;
+}
+
+export interface TestOutcome {
+  /** The names of its suites from outer to inner, then its own. */
+  titles: string[];
+  state: 'passed' | 'failed' | 'skipped';
 }
 
 /** Of a vitest run; written as JSON to the file named by TIDEMILL_TEST_COUNTS. */
@@ -21,6 +28,12 @@ export interface TestCounts {
 
 const nameOf = (test: TestCase) => `${test.module.relativeModuleId} > ${test.fullName}`;
 
+function titlesOf(test: TestCase): string[] {
+  const titles = [test.name];
+  for (let { parent } = test; parent.type === 'suite'; { parent } = parent) titles.unshift(parent.name);
+  return titles;
+}
+
 function countsOf(module: TestModule): FileCounts {
   const file = module.relativeModuleId;
   const { duration, collectDuration, prepareDuration } = module.diagnostic();
@@ -29,6 +42,7 @@ function countsOf(module: TestModule): FileCounts {
     passed: 0,
     failed: [],
     skipped: [],
+    tests: [],
     ms: duration + collectDuration + prepareDuration,
   };
   // A file that cannot be loaded, or a hook that throws, has errors but no failed test.
@@ -37,6 +51,8 @@ function countsOf(module: TestModule): FileCounts {
     for (const _ of suite.errors()) counts.failed.push(`${file} > ${suite.fullName}`);
   for (const test of module.children.allTests()) {
     const result = test.result();
+    // A test that a bailed run never reached is pending.
+    counts.tests.push({ titles: titlesOf(test), state: result.state === 'pending' ? 'failed' : result.state });
     if (result.state === 'passed') counts.passed += 1;
     else if (result.state === 'skipped') counts.skipped.push({ name: nameOf(test), reason: result.note ?? '' });
     else counts.failed.push(nameOf(test));

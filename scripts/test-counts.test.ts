@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { FileCounts, TestCounts } from './count-reporter.ts';
-import { failedFiles, judge, withSecondTry } from './test-counts.ts';
+import { failedFiles, judge, vanished, withSecondTry } from './test-counts.ts';
 
 const file = (name: string, failed: string[], passed = 3): FileCounts => ({
   file: name,
   passed,
   failed,
   skipped: [],
+  tests: [],
   ms: 1,
 });
 const run = (...files: FileCounts[]) => ({ files, unhandled: 0 });
@@ -42,4 +43,11 @@ test('a run without a report, without a test, or that ends badly without a faile
   expect(errors(run(file('a', ['x'])), 1)).toBe(0);
   expect(errors(run(file('a', [])), 0)).toBe(0);
   expect(said).toHaveLength(3);
+});
+
+test('a skipped test is a failure in CI, and nowhere else', () => {
+  const skipping = run({ ...file('a', []), skipped: [{ name: 'a > one', reason: 'no browser' }] });
+  expect(vanished(skipping, { isCi: false })).toEqual([]);
+  expect(vanished(skipping, { isCi: true })).toEqual(['1 tests were skipped, and in CI every test must run']);
+  expect(vanished(run(file('a', [])), { isCi: true })).toEqual([]);
 });

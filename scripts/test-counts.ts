@@ -38,3 +38,9 @@ export function withSecondTry(first: TestCounts, second: TestCounts): { tests: T
 export function slowest({ files }: TestCounts): FileCounts[] {
   return files.toSorted((a, b) => b.ms - a.ms).slice(0, SHOWN);
 }
+
+/** Proofs that the run promised and that are not there. */
+export function vanished({ files }: TestCounts, { isCi }: { isCi: boolean }): string[] {
+  const skipped = sum(files.map((file) => file.skipped.length));
+  return isCi && skipped > 0 ? [`${skipped} tests were skipped, and in CI every test must run`] : [];
+}

@@ -5,27 +5,31 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
 import type { TestCounts } from './count-reporter.ts';
-import { failedFiles, judge, slowest, sum, withSecondTry } from './test-counts.ts';
+import { failedFiles, judge, slowest, sum, vanished, withSecondTry } from './test-counts.ts';
+import { missingPrograms } from './test-programs.ts';
 import { projectsOf, tierNamed } from './tiers.ts';
 
 // `npm test`: the checks, then the tests of the quick tier, then one closing line of counts. A few files that fail are run
 // once more, alone: a test that passes then is reported as unstable.
 //   npm test -- store        only the test files whose path contains "store" (the checks still run)
 //   npm run test:long        the tests of the long tier, without the checks
+//   npm run test:changed     the quick tests that import what was changed since the last commit
 //   npm run check            only the checks
+// In CI nothing may be missing and no test may be skipped.
 
 const root = join(import.meta.dirname, '..');
-
-function show({ check, passed, output, tookMs }: CheckResult): void {
-  console.log(`${passed ? 'ok    ' : 'FAILED'} ${check.name} (${(tookMs / 1000).toFixed(1)} s)`);
-  if ((!passed || check.alwaysShow) && output.trim()) console.log(output.trimEnd().replace(/^/gm, '       '));
-}
+const isCi = Boolean(process.env.CI);
 
 const { values: options, positionals: filters } = parseArgs({
   allowPositionals: true,
   options: { 'only-checks': { type: 'boolean', default: false }, tier: { type: 'string', default: 'quick' } },
 });
 const tier = tierNamed(options.tier);
+
+function show({ check, passed, output, tookMs }: CheckResult): void {
+  console.log(`${passed ? 'ok    ' : 'FAILED'} ${check.name} (${(tookMs / 1000).toFixed(1)} s)`);
+  if ((!passed || check.alwaysShow) && output.trim()) console.log(output.trimEnd().replace(/^/gm, '       '));
+}
 
 function vitest(args: string[], countsFile: string): Promise<number | null> {
   const program = join(root, 'node_modules', 'vitest', 'vitest.mjs');
@@ -54,24 +58,39 @@ async function runTests(args: string[]): Promise<TestCounts> {
   }
 }
 
+/** The tests with a second try of what failed. */
+async function runTwice(): Promise<{ tests: TestCounts; unstable: string[]; problems: string[] }> {
+  const first = await runTests(filters);
+  const again = failedFiles(first);
+  if (again.length > 0) console.log(`\nRunning again, alone: ${again.join(', ')}`);
+  const result = again.length > 0 ? withSecondTry(first, await runTests(again)) : { tests: first, unstable: [] };
+  console.log('The slowest files:');
+  for (const { file, ms } of slowest(first)) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
+  return { ...result, problems: vanished(result.tests, { isCi }) };
+}
+
+if (isCi && !options['only-checks']) {
+  const missing = await missingPrograms();
+  for (const { name, why } of missing)
+    console.log(`FAILED ${name} is missing, and in CI no test may be skipped: ${why}`);
+  if (missing.length > 0) {
+    console.log(`\n0 passed, ${missing.length} failed, 0 skipped`);
+    process.exit(1);
+  }
+}
 const checks = tier === 'quick' ? await runChecks(repositoryChecks(root), root, 2, show) : [];
 let passed = checks.filter((result) => result.passed).length;
 let failed = checks.length - passed;
 let skipped = 0;
 if (!options['only-checks']) {
-  const first = await runTests(filters);
-  const again = failedFiles(first);
-  if (again.length > 0) console.log(`\nRunning again, alone: ${again.join(', ')}`);
-  const { tests, unstable } =
-    again.length > 0 ? withSecondTry(first, await runTests(again)) : { tests: first, unstable: [] };
-  passed += sum(tests.files.map((file) => file.passed));
-  failed += sum(tests.files.map((file) => file.failed.length)) + tests.unhandled;
+  const { tests, unstable, problems } = await runTwice();
   const skips = tests.files.flatMap((file) => file.skipped);
+  passed += sum(tests.files.map((file) => file.passed));
+  failed += sum(tests.files.map((file) => file.failed.length)) + tests.unhandled + problems.length;
   skipped = skips.length;
-  console.log('The slowest files:');
-  for (const { file, ms } of slowest(first)) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
   for (const { name, reason } of skips) console.log(`skipped: ${name}: ${reason || 'no reason given'}`);
   for (const name of unstable) console.log(`UNSTABLE: failed at first and passed alone: ${name}`);
+  for (const problem of problems) console.log(`FAILED ${problem}`);
   for (const result of checks) if (!result.passed) console.log(`FAILED ${result.check.name}: see above`);
 }
 console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
