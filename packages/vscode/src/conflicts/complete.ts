@@ -21,7 +21,7 @@ export async function completeMerge(link: Link, files: MergeFiles): Promise<void
   }
   completing.add(result.toString());
   try {
-    if (await acceptMerge()) await useDraft(link, files, result);
+    if (await acceptMerge(result)) await useDraft(link, files, result);
   } finally {
     completing.delete(result.toString());
   }

@@ -6,6 +6,7 @@ import { mergeUri } from './merge-files.ts';
 /** An internal command of the editor: it can be missing, change or fail. */
 const COMMAND = '_open.mergeEditor';
 const PATIENCE_MS = 10_000;
+const SAVE_PATIENCE_MS = 5_000;
 
 /** Whether three texts can be merged. The others are chosen as a whole, or resolved with git. */
 export const isMergeable = ({ form, kind }: ConflictFile): boolean =>
@@ -64,6 +65,25 @@ const isAccepted = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'successful' in answer && answer.successful === true;
 
 /** What the editor itself does at the end of a merge: asks about conflicts that are left, saves, and closes the tab. */
-export async function acceptMerge(): Promise<boolean> {
+export async function acceptMerge(result: vscode.Uri): Promise<boolean> {
+  await save(result);
   return isAccepted(await vscode.commands.executeCommand('mergeEditor.acceptMerge'));
+}
+
+/**
+ * While the editor saves a document by itself it ignores other requests to save it. Then the end of a merge would find
+ * unsaved changes and ask what to do with them. So this waits until what was begun is saved.
+ */
+async function save(uri: vscode.Uri): Promise<void> {
+  const document = vscode.workspace.textDocuments.find((each) => each.uri.toString() === uri.toString());
+  if (!document?.isDirty) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const watching = vscode.workspace.onDidSaveTextDocument((each) => each === document && resolve());
+  const timer = setTimeout(resolve, SAVE_PATIENCE_MS);
+  try {
+    if (!(await document.save())) await promise;
+  } finally {
+    watching.dispose();
+    clearTimeout(timer);
+  }
 }
