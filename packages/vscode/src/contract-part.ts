@@ -4,7 +4,6 @@
 export { lossText, plainName, plainText } from '@tidemill/contract';
 export { evidenceText } from './changes/evidence-text.ts';
 export { outputFrom } from './changes/run-output.ts';
-export { dataFolderOf } from './connection/find-daemon.ts';
 export { Follower } from './connection/follower.ts';
 export { KNOWN } from './settings/known.ts';
 export { groupsOf, menuOf, noteOf } from './tasks/groups.ts';

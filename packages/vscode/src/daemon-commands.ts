@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { isTrusted, problemText } from './act.ts';
+import { dataFolderEnv } from './connection/data-folder.ts';
 import { canRun, findProgram } from './connection/program.ts';
 import type { Link } from './link.ts';
 import { sayError, sayWarning } from './say.ts';
@@ -51,7 +52,8 @@ async function start(link: Link, workers: number | null): Promise<void> {
 async function runInTerminal(link: Link, args: string[]): Promise<void> {
   await link.open();
   if (!link.root || !(await isTrusted())) return;
-  const setting = vscode.workspace.getConfiguration('tidemill').get<string>('program', '');
+  const settings = vscode.workspace.getConfiguration('tidemill');
+  const setting = settings.get<string>('program', '');
   const program = findProgram({ setting, root: link.root, env: process.env, platform: process.platform, canRun });
   if (!program) {
     await sayMissing(setting);
@@ -63,6 +65,7 @@ async function runInTerminal(link: Link, args: string[]): Promise<void> {
     shellPath: program,
     shellArgs: args,
     cwd: link.root,
+    env: dataFolderEnv(settings.get<string>('dataFolder', '')),
     iconPath: new vscode.ThemeIcon('server-process'),
     isTransient: true,
   });

@@ -1,6 +1,7 @@
 import { userInfo } from 'node:os';
 import type { Api, Project } from '@tidemill/contract';
 import * as vscode from 'vscode';
+import { dataFolderOf } from './connection/data-folder.ts';
 import type { Follower } from './connection/follower.ts';
 import { repositoriesIn, repositoryOf } from './connection/repositories.ts';
 import { type LinkState, SEEN_NOTHING, type Seen, type SeenPart } from './connection/seen.ts';
@@ -160,7 +161,7 @@ export class Link implements vscode.Disposable {
     this.#root = root;
     void vscode.commands.executeCommand('setContext', 'tidemill.hasChoice', found.length > 1);
     if (root) {
-      const { Follower, dataFolderOf } = await import('./contract-part.ts');
+      const { Follower } = await import('./contract-part.ts');
       // Opened again or closed meanwhile: only the newest follows.
       if (this.#turn !== turn) return;
       const setting = vscode.workspace.getConfiguration('tidemill').get<string>('dataFolder', '');

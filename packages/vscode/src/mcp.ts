@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { dataFolderEnv } from './connection/data-folder.ts';
 import { canRun, findProgram } from './connection/program.ts';
 import type { Link } from './link.ts';
 
@@ -26,10 +27,12 @@ export function registerMcp(context: vscode.ExtensionContext, link: Link): void 
 function serversOf(link: Link): vscode.McpServerDefinition[] {
   const root = link.root ?? link.repositories()[0];
   if (!root || !vscode.workspace.isTrusted) return [];
-  const setting = vscode.workspace.getConfiguration('tidemill').get<string>('program', '');
+  const settings = vscode.workspace.getConfiguration('tidemill');
+  const setting = settings.get<string>('program', '');
   const program = findProgram({ setting, root, env: process.env, platform: process.platform, canRun });
   if (!program) return [];
-  const server = new vscode.McpStdioServerDefinition('Tidemill', program, ['mcp'], {});
+  const env = dataFolderEnv(settings.get<string>('dataFolder', ''));
+  const server = new vscode.McpStdioServerDefinition('Tidemill', program, ['mcp'], env);
   server.cwd = vscode.Uri.file(root);
   return [server];
 }

@@ -1,16 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { AppError, DaemonFile } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 
 const PATIENCE_MS = 3000;
-
-/** The data folder of the command line: the setting, TIDEMILL_HOME, or the folder in the home directory. */
-export function dataFolderOf(setting: string, env: NodeJS.ProcessEnv): string {
-  const wanted = setting.trim() || env.TIDEMILL_HOME || join(homedir(), '.tidemill');
-  return resolve(wanted.replace(/^~(?=[\\/]|$)/, homedir()));
-}
 
 export const daemonFileIn = (dataFolder: string) => join(dataFolder, 'daemon.json');
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dataFolderOf } from './find-daemon.ts';
+import { dataFolderEnv, dataFolderOf } from './data-folder.ts';
 import { canRun, findProgram } from './program.ts';
 import { repositoriesIn, repositoryOf } from './repositories.ts';
 
@@ -74,6 +74,11 @@ test('the data folder is that of the command line', () => {
   expect(dataFolderOf('', {})).toBe(join(homedir(), '.tidemill'));
   expect(dataFolderOf('', { TIDEMILL_HOME: '/data' })).toBe('/data');
   expect(dataFolderOf('~/mill', { TIDEMILL_HOME: '/data' })).toBe(join(homedir(), 'mill'));
+});
+
+test('a program that is started uses the data folder of the settings, if they name one', () => {
+  expect(dataFolderEnv('~/mill')).toEqual({ TIDEMILL_HOME: join(homedir(), 'mill') });
+  expect(dataFolderEnv(' ')).toEqual({});
 });
 
 test('a settings file of the repository can name neither a program nor a data folder', () => {
