@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const SLOWEST = [
   'test/e2e/vendor-mission',
   'test/contract/agent-acp-vendors',
-  'test/e2e/vscode-',
+  'test/e2e/vscode',
   'test/e2e/fleet',
   'test/e2e/mission',
   'test/e2e/dashboard',

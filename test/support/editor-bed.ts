@@ -13,12 +13,14 @@ import { CodeServer } from './code-server.ts';
 import { EditorWindow } from './editor-window.ts';
 import { TidemillHome } from './tidemill-home.ts';
 
-interface Scene {
+export interface Scene {
   /** Lines of `.tidemill/config.yaml` beside the agent, which plays the scenario. */
   config: string;
   /** The scenario's YAML; `{door NAME}` in a command waits until the test opens that door. */
   scenario: string;
   files: Record<string, string>;
+  /** The data folder is a setting of the editor; otherwise it is in its environment. */
+  isFolderSet?: boolean;
 }
 
 const AGENT = `target: main
@@ -57,7 +59,7 @@ export class EditorBed {
   static async open(scene: Scene, ...extensions: string[]): Promise<EditorBed> {
     const bed = new EditorBed();
     bed.#prepare(scene);
-    await bed.#start(extensions);
+    await bed.#start(extensions, scene.isFolderSet ?? false);
     return bed;
   }
 
@@ -75,13 +77,18 @@ export class EditorBed {
     repository.git('commit', '-q', '-m', 'Settings');
   }
 
-  async #start(extensions: string[]): Promise<void> {
-    const { folder, env } = this.machine;
+  async #start(extensions: string[], isFolderSet: boolean): Promise<void> {
+    const { folder, data } = this.machine;
+    const { TIDEMILL_HOME, ...others } = this.machine.env;
+    const env = isFolderSet ? others : { ...others, TIDEMILL_HOME };
     const packed = join(folder, 'packed');
     mkdirSync(packed);
     const { file } = await packExtension(join(folder, 'extension'), packed);
     const files = [file, ...extensions.map((name) => pack(join(import.meta.dirname, name), packed))];
-    const machineSettings = { 'tidemill.program': this.#program() };
+    const machineSettings = {
+      'tidemill.program': this.#program(),
+      ...(isFolderSet ? { 'tidemill.dataFolder': data } : {}),
+    };
     [this.server, this.browser] = await Promise.all([
       CodeServer.start({ folder, env, machineSettings }, files),
       launchBrowser(env),
