@@ -224,6 +224,20 @@ describe('a push', () => {
     const merged = await git(bed.root, 'merge-tree', '--write-tree', late, commit);
     expect(await git(bed.root, 'ls-tree', '--name-only', merged)).toContain('late.txt');
   });
+
+  it('of a task’s branch that others squash into one commit leaves nothing to land', async () => {
+    await share();
+    const workspace = await bed.reopen({ push: 'branch' });
+    await sealed(workspace, { 'a.txt': 'x\n' });
+    const { tree, base } = (await workspace.candidate(task)) as Extract<Candidate, { kind: 'clean' }>;
+    const { commit } = await workspace.pushBranch(task, { tree, base, message: 'Add a' });
+    await git(other, 'fetch', '-q', 'origin', task.branch);
+    await git(other, 'merge', '-q', '--squash', 'FETCH_HEAD');
+    const theirs = await pushByOther({});
+    await git(bed.root, 'pull', '-q');
+    expect(await workspace.candidate(task)).toEqual({ kind: 'empty', base: theirs });
+    expect(await workspace.isLanded(commit)).toBe(false);
+  });
 });
 
 describe('a remote that cannot be used', () => {

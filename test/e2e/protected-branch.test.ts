@@ -1,6 +1,6 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InboxItem, TaskDetail, TaskSummary } from '@tidemill/contract';
+import type { InboxItem } from '@tidemill/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { until } from '../support/until.ts';
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const mainAt = (folder: string) => machine.git(folder, 'rev-parse', 'main');
-const inbox = () => machine.json<InboxItem[]>(['inbox'], root);
+const inbox = (): Promise<InboxItem[]> => machine.ask(root, (api, project) => api.inbox({ project }));
 
 test('a protected branch: nothing lands, the terminal and the inbox say what to do', {
   timeout: 3 * MINUTE,
@@ -84,8 +84,10 @@ test('with push: branch each task’s branch is pushed, others merge it, and the
   repository.git('push', '-q', 'origin', 'main');
   await machine.git(remote, 'config', 'user.allowed', 'no');
   const before = await mainAt(remote);
+  const task = (number: number) =>
+    machine.ask(root, async (api, project) => (await api.task({ project, task: number })).task);
   const daemon = await machine.up(root);
-  await machine.run(['task', 'add', 'Write forbidden'], root);
+  await machine.ask(root, (api, project) => api.addTask({ project, title: 'Write forbidden' }));
 
   const { body } = await machine.event('merge.offered');
   const branch = body.type === 'merge.offered' ? body.name.replace('origin/', '') : '';
@@ -94,10 +96,15 @@ test('with push: branch each task’s branch is pushed, others merge it, and the
   expect(await mainAt(remote)).toBe(before);
   expect(await mainAt(root)).toBe(before);
   await until(async () => !(await inbox()).some(({ title }) => title === 'push refused'));
-  const { task } = await machine.json<TaskDetail>(['task', 'show', '1'], root);
-  expect(task).toMatchObject({ stage: 'merge', waiting: expect.stringContaining('when its pull request is merged') });
+  const waits = (number: number, text: string) =>
+    until(async () => (await task(number)).waiting?.includes(text) ?? false);
+  await waits(1, 'when its pull request is merged');
+  expect((await task(1)).stage).toBe('merge');
+  // A branch that the remote refuses waits and says why.
+  await waits(2, 'could not be pushed');
+  expect((await task(2)).waiting).toMatch(/protected: \S*forbidden needs a pull request/);
 
-  // A colleague squashes it into one commit of their own.
+  // A colleague squashes it into one commit of their own. After a start the target is looked at at once.
   await machine.git(remote, 'config', 'user.allowed', 'yes');
   await machine.git(clone, 'pull', '-q', 'origin', 'main');
   await machine.git(clone, 'fetch', '-q', 'origin', branch);
@@ -105,18 +112,11 @@ test('with push: branch each task’s branch is pushed, others merge it, and the
   await machine.git(clone, 'commit', '-q', '-m', 'Apples (#1)');
   await machine.git(clone, 'push', '-q', 'origin', 'main');
   await machine.git(remote, 'config', 'user.allowed', 'no');
+  daemon.child.kill('SIGTERM');
+  await daemon.ended;
+  await machine.up(root);
   await machine.event('merge.landed');
   expect(await mainAt(root)).toBe(await mainAt(remote));
 
-  // A branch that the remote refuses waits, and that is told.
-  const held = async () => (await inbox()).find(({ text }) => text.includes('could not be pushed'));
-  await until(async () => (await held()) !== undefined);
-  expect((await held())!.text).toMatch(/protected: \S*forbidden needs a pull request/);
-  const tasks = await machine.json<TaskSummary[]>(['task', 'list'], root);
-  expect(tasks.map(({ number, stage }) => [number, stage])).toEqual([
-    [1, 'done'],
-    [2, 'merge'],
-  ]);
-  daemon.child.kill('SIGTERM');
-  await daemon.ended;
+  expect([(await task(1)).stage, (await task(2)).stage]).toEqual(['done', 'merge']);
 });
