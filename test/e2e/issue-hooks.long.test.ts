@@ -12,14 +12,13 @@ describe('webhooks about issues', { timeout: 60_000 }, () => {
   const ada = () => bed.github.as('ada');
   const items = () =>
     bed.machine.ask(bed.root, (api): Promise<TrackerItemView[]> => api.trackerItems({ project, limit: 100 }));
-  const signatureOf = (body: string, secret = SECRET) =>
-    `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
-  const deliver = async (about: object, sign: (body: string) => string | null = signatureOf) => {
+  const deliver = async (about: object) => {
     const body = JSON.stringify(about);
-    const signature = sign(body);
+    const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;
     const headers = {
-      ...{ 'content-type': 'application/json', 'x-github-event': 'issues' },
-      ...(signature === null ? {} : { 'x-hub-signature-256': signature }),
+      'content-type': 'application/json',
+      'x-github-event': 'issues',
+      'x-hub-signature-256': signature,
     };
     const response = await fetch(`${bed.daemon!.url}/v1/hooks/github/${project}`, { method: 'POST', body, headers });
     return response.status;
@@ -38,18 +37,6 @@ describe('webhooks about issues', { timeout: 60_000 }, () => {
     await bed.machine.json(['tracker', 'sync'], bed.root);
   });
   afterAll(() => bed.close());
-
-  test('a signed one makes it read at once; unsigned and forged ones are refused and read nothing', async () => {
-    await ada().openIssue('Write apples', '- [ ] x', { labels: ['agent'] });
-    const before = reads();
-    expect(await deliver({ action: 'labeled' }, () => null)).toBe(401);
-    expect(await deliver({ action: 'labeled' }, (body) => signatureOf(body, 'guess'))).toBe(401);
-    expect(await deliver({ action: 'labeled' }, (body) => signatureOf(`${body} `))).toBe(401);
-    expect(await deliver({ action: 'labeled' }, () => 'sha1=00')).toBe(401);
-    expect([reads() - before, await items()]).toEqual([0, []]);
-    expect(await deliver({ action: 'labeled' })).toBe(202);
-    await until(async () => (await items()).length === 1);
-  });
 
   test('what it says is not believed, in whatever order it comes, and many cause few looks', async () => {
     const number = await ada().openIssue('Write pears', '- [ ] x', { labels: ['agent'] });
