@@ -36,10 +36,17 @@ describe('workers of two hosts', () => {
 
   test('a row without a host goes to the first host that takes it over, with its figures', () => {
     const mill = new Mill();
+    mill.must({ type: 'worker.beat', projectId, workerId: 'agent-1', beat });
+    const { fence, runId } = mill.startRun(mill.add());
+    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
+    const end = { outcome: 'failed', failure: 'crash', message: 'exit 3', envelope: null, usage } as const;
+    mill.must({ type: 'run.finish', ...fence, runId, ...end, workerId: 'agent-1' });
     steer(mill, 'paused');
+    const before = worker(mill);
+    expect(before).toMatchObject({ host: '', beats: [beat], errors: 1, lastError: 'crash: exit 3' });
     const events = mill.must(register('here', 'agent-1'));
     expect(typesOf(events)).toEqual(['worker.registered']);
-    expect(worker(mill)).toMatchObject({ host: 'here', desired: 'paused', desiredBy: personActor('ada') });
+    expect(worker(mill)).toEqual({ ...before, host: 'here', desired: 'paused', desiredBy: personActor('ada') });
     expect(mill.must(register('here', 'agent-1'))).toEqual([]);
     expect(mill.refusal(register('there', 'agent-1'))).toBe('conflict');
   });

@@ -96,6 +96,19 @@ describe('a hand-off between the stages of a task', () => {
       why: 'it was handed over too long ago',
     });
     expect(mill.task(id).handOff).toBeNull();
+    // A builder that says nothing hands nothing off: the reviewer finds what was for the builder.
+    const later = new Mill();
+    const other = later.add();
+    later.end(other, 'plan_complete', { envelope: { plan: 'do it', summary: 'short' } });
+    later.end(other, 'pr_ready', { envelope: { summary: '' } });
+    later.end(other, 'approved', { tree: 'T1' });
+    expect(later.task(other)).toMatchObject({ stage: 'review', handOff: { id: 'handoff_run_1', to: 'builder' } });
+    later.startRun(other);
+    expect(bodyOf(later, 'task.hand_off_refused')).toMatchObject({
+      handOffId: 'handoff_run_1',
+      why: 'it is for the stage implement',
+    });
+    expect(later.task(other).handOff).toBeNull();
   });
 
   it('passes through gates to the next agent', () => {

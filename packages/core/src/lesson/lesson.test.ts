@@ -170,9 +170,14 @@ describe('the life of a lesson', () => {
 
   it('seen again, what was lowered gets another try step by step', () => {
     record();
-    use('hurt');
+    for (let time = 0; time < 2; time += 1) use('hurt');
+    expect(lesson()).toMatchObject({ confidence: 0.6, occurrences: 1, stage: 'experiment' });
     record({}, origin('task_2'));
-    expect(lesson()).toMatchObject({ confidence: 0.7, occurrences: 2, stage: 'experiment' });
+    expect(lesson()).toMatchObject({ confidence: 0.65, occurrences: 2, stage: 'experiment' });
+    record({}, origin('task_3'));
+    expect(lesson()).toMatchObject({ confidence: 0.7, occurrences: 3, stage: 'experiment' });
+    record({}, origin('task_4'));
+    expect(lesson()).toMatchObject({ confidence: 0.85, occurrences: 4, stage: 'validated' });
   });
 
   it('figures begin again when its text changes, or when it is restored', () => {

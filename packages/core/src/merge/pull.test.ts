@@ -88,11 +88,20 @@ describe('a pull request', () => {
 
   test('in the merge queue: its last removal before is kept until it is offered again', () => {
     const { mill, id, fence } = opened();
-    expect(mill.refusal({ type: 'merge.queue', ...fence, after: '' })).toBe('wrong_stage');
-    mill.must({ type: 'merge.offer', ...fence, commit: 'c', tree: mill.task(id).head!.tree, name: 'origin/task/1' });
-    expect(typesOf(mill.must({ type: 'merge.queue', ...fence, after: '' }))).toEqual(['merge.queued']);
-    expect(mill.must({ type: 'merge.queue', ...fence, after: '' })).toEqual([]);
+    const queue = { type: 'merge.queue', ...fence } as const;
+    const offer = { type: 'merge.offer', ...fence, tree: mill.task(id).head!.tree, name: 'origin/task/1' } as const;
+    expect(mill.refusal({ ...queue, after: '' })).toBe('wrong_stage');
+    mill.must({ ...offer, commit: 'c' });
+    expect(typesOf(mill.must({ ...queue, after: '' }))).toEqual(['merge.queued']);
+    expect(mill.must({ ...queue, after: '' })).toEqual([]);
     expect(mill.task(id).offered).toMatchObject({ commit: 'c', queuedAfter: '' });
+    expect(typesOf(mill.must({ ...queue, after: 'removal_1' }))).toEqual(['merge.queued']);
+    expect(mill.must({ ...queue, after: 'removal_1' })).toEqual([]);
+    expect(mill.task(id).offered).toMatchObject({ commit: 'c', queuedAfter: 'removal_1' });
+    mill.must({ ...offer, commit: 'd' });
+    expect(mill.task(id).offered).toMatchObject({ commit: 'd' });
+    expect(mill.task(id).offered).not.toHaveProperty('queuedAfter');
+    expect(typesOf(mill.must({ ...queue, after: 'removal_1' }))).toEqual(['merge.queued']);
     mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
     expect(mill.task(id).offered).toBeNull();
   });

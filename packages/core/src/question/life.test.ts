@@ -361,14 +361,20 @@ describe('what was learned', () => {
 
   test('is not a single answer, nor two different ones, nor a timeout', () => {
     const mill = new Mill();
-    answer(mill, ask(mill, mill.add(), tabs)[0]!, 'Yes');
-    answer(mill, ask(mill, mill.add(), tabs)[0]!, 'No');
-    for (const _ of [1, 2]) {
+    const next = (after: string) => {
       const [question] = ask(mill, mill.add(), tabs);
+      expect(question, after).toMatchObject({ isDefaultLearned: false, status: 'open' });
+      return question!;
+    };
+    expect(answer(mill, next('nothing'), 'Yes')).toMatchObject({ ok: true });
+    expect(answer(mill, next('a single answer'), 'No')).toMatchObject({ ok: true });
+    for (const after of ['two different answers', 'a timeout']) {
+      const question = next(after);
       mill.now += 4 * HOUR;
-      expire(mill, question!);
+      expect(expire(mill, question)).toMatchObject({ ok: true });
+      expect(now(mill, question).answer).toMatchObject({ text: 'No', source: 'default' });
     }
-    expect(ask(mill, mill.add(), tabs)[0]).toMatchObject({ isDefaultLearned: false });
+    next('two timeouts');
   });
 
   test('is a preference after one answer, until it is revoked', () => {

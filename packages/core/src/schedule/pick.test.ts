@@ -56,7 +56,10 @@ describe('what a worker gets', () => {
     const [a, b] = [mill.add({ files: ['src/'] }), mill.add({ files: ['src/'] })];
     mill.bring(a, 'review');
     mill.startRun(b);
+    expect(mill.offered('agent-2')).toBe('nothing_ready');
     expect(mill.offered('reviewer')).toBe(1);
+    mill.review(a, true);
+    expect(mill.offered('merger')).toBe(1);
   });
 
   test('when all of the window is locked, it says that there may be more tasks', () => {
@@ -83,10 +86,16 @@ describe('what a worker gets', () => {
   test('nor one that went into its backoff in that transaction', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
-    const task = mill.task(id);
-    const resting = { ...task, notBefore: mill.now + 1 };
-    expect(pick({ window: [resting], running: [], workerId: 'agent-1', now: mill.now })).toBeUndefined();
-    expect(pick({ window: [resting], running: [], workerId: 'agent-1', now: mill.now + 1 })).toBe(resting);
+    const { fence, runId } = mill.startRun(id);
+    const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
+    const failed = { outcome: 'failed', failure: 'network', message: 'offline', envelope: null, usage } as const;
+    const claim = { type: 'work.claim', projectId, workerId: 'agent-2', role: 'builder', window: 8 } as const;
+    const decisions = mill.executeBatch([
+      { type: 'run.finish', ...fence, runId, ...failed },
+      { ...claim, owner: 'daemon' },
+    ]);
+    expect(decisions).toMatchObject([{ ok: true }, { ok: false, refusal: { code: 'nothing_ready' } }]);
+    expect(mill.task(id)).toMatchObject({ lease: null, notBefore: mill.now + 5_000 });
   });
 
   test('a builder never reviews its own work', () => {

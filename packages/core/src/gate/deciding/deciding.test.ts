@@ -414,20 +414,25 @@ describe('honest work', () => {
 
 test('a hostile file is examined quickly', () => {
   const long = LARGEST_LOOKED_INTO.bytes;
-  const evil = [
-    'exit '.repeat(long / 5),
-    `process${' '.repeat(long)}x`,
-    '/*'.repeat(long / 2),
-    'from pytest import '.repeat(long / 20),
-    'const a1 = 1;\n'.repeat(LARGEST_LOOKED_INTO.lines),
-    `it.each${' '.repeat(long)}`,
-    'a\n'.repeat(LARGEST_LOOKED_INTO.lines),
-    '\n'.repeat(LARGEST_LOOKED_INTO.lines),
+  const changed = "an existing test is changed: `import { sum } from './sum.ts';`";
+  const longer = (line: string) => `an existing test gets new lines: \`${line}\``;
+  const evil: [string, string | null, string | null][] = [
+    ['exit '.repeat(long / 5), changed, longer('exit exit exit exit')],
+    [`process${' '.repeat(long)}x`, changed, longer('process')],
+    ['/*'.repeat(long / 2), changed, longer('/*/*/*/*/*/*/*/*/*/*')],
+    ['from pytest import '.repeat(long / 20), changed, null],
+    ['const a1 = 1;\n'.repeat(LARGEST_LOOKED_INTO.lines), 'an existing test is changed', longer('const a1 = 1;')],
+    [`it.each${' '.repeat(long)}`, changed, longer('it.each')],
+    ['a\n'.repeat(LARGEST_LOOKED_INTO.lines), 'an existing test is changed', longer('a')],
+    ['\n'.repeat(LARGEST_LOOKED_INTO.lines), null, null],
   ];
   // A pattern that backtracks without end would run into the time limit of the test.
-  for (const text of evil) {
-    why('src/a.test.ts', `${TEST}${text}`, `${text}${TEST}`);
-    why('tests/test_a.py', text, `${text}\n${text.slice(0, 20)}`);
-    why('src/a.ts', 'a', text);
+  for (const [text, ofTest, ofPython] of evil) {
+    const found = [
+      why('src/a.test.ts', `${TEST}${text}`, `${text}${TEST}`),
+      why('tests/test_a.py', text, `${text}\n${text.slice(0, 20)}`),
+      why('src/a.ts', 'a', text),
+    ];
+    expect(found, text.slice(0, 20)).toEqual([ofTest, ofPython, null]);
   }
 });
