@@ -11,11 +11,11 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the program on a small tree that follows every rule, plus these files. */
-function check(changed: Record<string, string>): { ok: boolean; output: string } {
+/** Runs the program on a small tree that follows every rule, plus these files; null leaves one out. */
+function check(changed: Record<string, string | null>): { ok: boolean; output: string } {
   const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
   folders.push(root);
-  const files: Record<string, string> = {
+  const files: Record<string, string | null> = {
     'AGENTS.md': 'Run npm test.\n',
     'packages/contract/src/index.ts': "import { z } from 'zod';\nexport const Task = z.object({});\n",
     'packages/core/src/index.ts': "import { Task } from '@tidemill/contract';\nexport const parse = Task.parse;\n",
@@ -24,6 +24,7 @@ function check(changed: Record<string, string>): { ok: boolean; output: string }
     ...changed,
   };
   for (const [path, text] of Object.entries(files)) {
+    if (text === null) continue;
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
@@ -169,6 +170,9 @@ describe('check-repo', () => {
     const { ok, output } = check({ [MAIN]: `import './ports.ts';\nimport '@tidemill/core';\n${lines(310)}` });
     expect(output).toContain(`warning: ${MAIN}: 312 lines`);
     expect(ok).toBe(true);
+    const without = check({ [MAIN]: null });
+    expect(without.output).toContain(`warning: ${MAIN}: does not exist`);
+    expect(without.ok).toBe(true);
   });
 
   test('is not misled by comments and strings', () => {

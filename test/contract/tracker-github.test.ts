@@ -27,6 +27,12 @@ describe('which issues are selected', () => {
     const one = await ada.openIssue('One', '', { labels: [b] });
     const { items } = await bed.open({ labels: [a, b] }).changes(null);
     expect(items.map(({ key }) => key)).toEqual([keyOf(both), keyOf(one)]);
+    // GitHub itself ignores the case when it lists; what comes later is selected by the tracker.
+    const loud = bed.open({ labels: [a.toUpperCase(), b] });
+    const { cursor } = await loud.changes(null);
+    const later = await ada.openIssue('Later', '', { labels: [a] });
+    const changes = await loud.changes(cursor);
+    expect(changes.items.find(({ key }) => key === keyOf(later))).toMatchObject({ isSelected: true });
   });
 
   test('by a milestone', async () => {

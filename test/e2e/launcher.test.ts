@@ -99,10 +99,12 @@ describe('the launcher on an older Node', () => {
 
     test('ends the program when it is killed', async (context) => {
       if (!OLD) return context.skip(NO_OLD);
-      const { child } = await started(OLD, 'wait');
+      const { child, pid } = await started(OLD, 'wait');
+      expect(pid).not.toBe(child.pid);
       child.kill('SIGKILL');
       // The program holds the other end of the pipe: the stream closes when the last of the two is gone.
-      await once(child, 'close');
+      expect(await once(child, 'close')).toEqual([null, 'SIGKILL']);
+      expect(child.stdout).toMatchObject({ readableEnded: true });
     });
   });
 });

@@ -47,8 +47,14 @@ export class DeliveryBed {
   async block(title: string): Promise<void> {
     const projectId = 'project_1';
     const task = { body: '', kind: 'feature', accept: [], files: [], dependsOn: [], priority: 2 } satisfies object;
-    const [taskId, workerId] = ['task_1', `${projectId}/verifier`];
+    const taskId = 'task_1';
     await this.must({ ...task, kind: 'feature', type: 'task.create', projectId, taskId, title });
+    await this.failChecks(taskId);
+  }
+
+  async failChecks(taskId: string): Promise<void> {
+    const projectId = 'project_1';
+    const workerId = `${projectId}/verifier`;
     await this.must({ type: 'worker.register', projectId, workerId, name: 'verifier', role: 'verifier' });
     const claim = { type: 'work.claim', projectId, workerId, role: 'verifier', owner: 'test', window: 8 } as const;
     const { token } = (await this.must(claim)).task!.lease!;

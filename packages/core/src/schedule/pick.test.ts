@@ -86,15 +86,18 @@ describe('what a worker gets', () => {
   test('nor one that went into its backoff in that transaction', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
-    const { fence, runId } = mill.startRun(id);
+    const claim = { type: 'work.claim', projectId, role: 'builder', owner: 'daemon', window: 8 } as const;
+    const run = { projectId, subjectId: id, token: 1, runId: 'run_1' };
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
     const failed = { outcome: 'failed', failure: 'network', message: 'offline', envelope: null, usage } as const;
-    const claim = { type: 'work.claim', projectId, workerId: 'agent-2', role: 'builder', window: 8 } as const;
     const decisions = mill.executeBatch([
-      { type: 'run.finish', ...fence, runId, ...failed },
-      { ...claim, owner: 'daemon' },
+      { ...claim, workerId: 'agent-1' },
+      { type: 'run.start', ...run, mode: 'implement', agent: 'scripted' },
+      { type: 'run.finish', ...run, ...failed },
+      { ...claim, workerId: 'agent-2' },
     ]);
-    expect(decisions).toMatchObject([{ ok: true }, { ok: false, refusal: { code: 'nothing_ready' } }]);
+    expect(decisions.map(({ ok }) => ok)).toEqual([true, true, true, false]);
+    expect(decisions[3]).toMatchObject({ refusal: { code: 'nothing_ready' } });
     expect(mill.task(id)).toMatchObject({ lease: null, notBefore: mill.now + 5_000 });
   });
 

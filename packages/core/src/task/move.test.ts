@@ -100,7 +100,7 @@ describe('moves', () => {
     const done = new Mill();
     const finished = done.add({ pipeline: 'quick' });
     done.bring(finished, 'done');
-    expect(moves(done, finished).every(({ via }) => via === null)).toBe(true);
+    expect(new Set(moves(done, finished).map(({ via }) => via))).toEqual(new Set([null]));
   });
 
   test('a task with a question continues with a note', () => {

@@ -1,4 +1,4 @@
-import { type AlertKind, type ChannelConfig, personActor } from '@tidemill/contract';
+import { type AlertKind, AskedQuestion, type ChannelConfig, personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../../test/sim/virtual-clock.ts';
 import { DeliveryBed } from '../../../../test/support/channels/bed.ts';
@@ -148,6 +148,15 @@ describe('delivery', () => {
     await bed.block('Look at me');
     await pass(10 * SECOND);
     expect(pigeons.a!.titles()).toEqual(['#1 Look at me needs you']);
+    // Blocked and then retried, it is blocked again: this time with a question about it.
+    await bed.must({ type: 'task.retry', projectId, taskId: 'task_1', by: personActor('ada'), note: '' });
+    const asker = { stage: 'check', agent: 'engine', source: 'engine', sourceId: 'x' } as const;
+    const questions = [AskedQuestion.parse({ text: 'Which port?', type: 'clarifying' })];
+    await bed.must({ type: 'question.ask', projectId, taskId: 'task_1', ...asker, questions });
+    await bed.failChecks('task_1');
+    expect(await bed.store.task('task_1')).toMatchObject({ stage: 'blocked' });
+    await pass(10 * MINUTE);
+    expect(pigeons.a!.titles()).toEqual(['#1 Look at me needs you', 'A question (Q1.1)']);
   });
 });
 

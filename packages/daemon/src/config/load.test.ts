@@ -210,7 +210,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
     'pipeline: featur\nagents: { default: { type: command, command: [x] } }\n',
     /:1: unknown pipeline "featur"; did you mean "feature"/,
   ],
-  ['broken YAML', 'target: [main\nworkers: 1\n', /config\.yaml:\d: /],
+  ['broken YAML', 'target: [main\nworkers: 1\n', /config\.yaml:2: /],
   ['the same key twice', 'target: a\ntarget: b\n', /config\.yaml:2: duplicate key "target"/],
   ['a list instead of a mapping', '- a\n- b\n', /:1: the file must be a mapping/],
 ];
@@ -227,6 +227,7 @@ describe('an invalid config is refused with its line', () => {
   test('no config at all', async () => {
     await expect(loadSettings(root)).rejects.toMatchObject({
       code: 'bad_config',
+      message: `there is no .tidemill/config.yaml in ${root}`,
       hint: expect.stringContaining('tidemill init'),
     });
   });

@@ -195,5 +195,9 @@ describe('the files', () => {
 
   test('an address that is none is refused, not logged as a failure', async () => {
     expect((await call('http://', {})).status).toBe(400);
+    const log = readFileSync(join(home, 'daemon.log'), 'utf8').trim().split('\n');
+    const failures = log.filter((line) => JSON.parse(line).level >= 50);
+    expect(log[0]).toContain('started');
+    expect(failures).toEqual([]);
   });
 });

@@ -3,6 +3,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { AskedQuestion } from '@tidemill/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { McpBed, use } from '../../../../test/support/mcp-bed.ts';
+import { textOf } from '../../../../test/support/mcp-client.ts';
 
 let bed: McpBed;
 beforeAll(async () => {
@@ -156,10 +157,17 @@ test('long work is an MCP task: it works, asks, is answered, and ends', async ()
 });
 
 test('a client without MCP tasks waits in the call, and hears of the question', async () => {
-  const ref = await asked();
-  const number = Number(/^Q(\d+)/.exec(ref)![1]);
+  const { api, project } = bed.served;
+  const { id: taskId, stage, number } = await api.addTask({ project, title: 'Wait for me' });
   const client = await bed.connect('viewer');
-  expect((await use(client, 'tasks', { op: 'wait', task: number })).text).toContain(`#${number} waits for 1 answers`);
+  const { promise: isWaiting, resolve: onprogress } = Promise.withResolvers<unknown>();
+  const call = { name: 'tasks', arguments: { op: 'wait', task: number } };
+  const told = client.callTool(call, { onprogress });
+  expect(await Promise.race([isWaiting, told])).toMatchObject({ message: `#${number} is in stage ${stage}` });
+  const asker = { agent: 'claude', source: 'engine', sourceId: randomUUID() } as const;
+  const questions = [AskedQuestion.parse({ text: 'Tabs or spaces?' })];
+  await bed.served.must({ type: 'question.ask', projectId: project, taskId, stage, questions, ...asker });
+  expect(textOf(await told)).toContain(`#${number} waits for 1 answers`);
 });
 
 test('resources and prompts: tasks and what waits', async () => {

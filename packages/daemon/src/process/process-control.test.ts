@@ -169,8 +169,9 @@ describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
 });
 
 test('a reader that fails while its child still writes is reported at the end and kills no process', async () => {
-  const child = start('echo one; sleep 0.3; echo two', {
+  const child = start('echo one; sleep 0.3; echo two; echo whole > ended', {
     onOutput: () => Promise.reject(new Error('no space left')),
   });
   await expect(child.end).rejects.toThrow('no space left');
+  expect(await readFile(path.join(base, 'ended'), 'utf8')).toBe('whole\n');
 });

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, userInfo } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildHost, type ChildSpec, startChild } from './child.ts';
+import { homesOf } from './home.ts';
 import { sandboxStatus } from './sandbox.ts';
 import { programTree } from './tools.ts';
 
@@ -117,12 +118,28 @@ describe.skipIf(!status.available)('the home folder in a sandbox', () => {
   });
 
   it('of the person and of the account is hidden, whatever HOME the child has', async () => {
+    const names = ['.ssh', '.bash_history', '.bashrc', '.npmrc', '.claude', '.codex'];
+    const around = path.join(base, 'around');
+    const person = path.join(around, 'person');
+    await mkdir(person, { recursive: true });
+    for (const name of names) await writeFile(path.join(person, name), 'KEY');
+    const listed = () => sh(`ls -A '${person}'`, { env: { HOME: home }, readable: [around] });
+    expect((await listed()).trim().split('\n').sort()).toEqual([...names].sort());
+    const { HOME } = process.env;
+    process.env.HOME = person;
+    try {
+      expect(await listed()).toBe('');
+      const account = await realpath(userInfo().homedir).catch(() => '/');
+      if (account !== '/') expect(await homesOf(home)).toContain(account);
+    } finally {
+      if (HOME === undefined) delete process.env.HOME;
+      else process.env.HOME = HOME;
+    }
     for (const own of new Set([homedir(), userInfo().homedir])) {
       if (own === '/') continue;
       const outside = await readdir(own).catch((): string[] => []); // some accounts have a home that does not exist
       const inside = (await sh(`ls -A '${own}'`, { env: { HOME: base } })).split('\n');
-      for (const name of ['.ssh', '.bash_history', '.bashrc', '.npmrc', '.claude', '.codex'])
-        if (outside.includes(name)) expect(inside).not.toContain(name);
+      for (const name of names) if (outside.includes(name)) expect(inside).not.toContain(name);
     }
   });
 

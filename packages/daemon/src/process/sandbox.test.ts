@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from './child.ts';
 import { leakedProcesses } from './leaks.ts';
 import { sandboxStatus } from './sandbox.ts';
@@ -218,6 +218,22 @@ describe.skipIf(!status.available)('the sandbox', () => {
   });
 });
 
-it('says why there is a sandbox or not', () => {
-  expect(status.why).not.toBe('');
+it('says why there is a sandbox or not', async () => {
+  const needs = `bubblewrap needs Linux, and this is ${process.platform}`;
+  const missing = 'bwrap is not installed (the package is called bubblewrap)';
+  if (status.available) expect(status.why).toBe('bubblewrap works');
+  else expect(status.why).toMatch(/^(bubblewrap needs Linux|bwrap ).+: agents and gates run unsandboxed$/);
+  // The answer is kept, so another copy of the module is asked.
+  vi.resetModules();
+  const { PATH } = process.env;
+  process.env.PATH = '/nowhere';
+  const again = await import('./sandbox.ts')
+    .then((fresh) => fresh.sandboxStatus())
+    .finally(() => {
+      process.env.PATH = PATH;
+    });
+  expect(again).toMatchObject({
+    available: false,
+    why: `${process.platform === 'linux' ? missing : needs}: agents and gates run unsandboxed`,
+  });
 });

@@ -108,7 +108,8 @@ describe('the stack of a repository', () => {
   });
 
   it('is empty without any, and a broken manifest declares nothing', async () => {
+    expect(await stackOf(root)).toEqual({ languages: [], frameworks: [], dependencies: new Set() });
     write('package.json', '{"dependencies":');
-    expect(await stackOf(root)).toMatchObject({ languages: ['JavaScript'], frameworks: [] });
+    expect(await stackOf(root)).toEqual({ languages: ['JavaScript'], frameworks: [], dependencies: new Set() });
   });
 });

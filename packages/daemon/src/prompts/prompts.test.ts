@@ -351,7 +351,11 @@ describe('related tasks', () => {
     const diff: Change = { files: [], sections: [], isCut: false };
     const none = { deciding: [], proofs: [], coming: [], judgedBy: 'criteria' as const };
     const rest = { ...input, ...none, diff, hilConfig: AUTONOMY_PRESETS.full, related: refuse };
-    await expect(createPrompts({ root, builtinDir }).render(rest)).resolves.toBeDefined();
+    const { prompt } = await createPrompts({ root, builtinDir }).render(rest);
+    expect(prompt).toContain('Do it.');
+    const asking = createPrompts({ root, builtinDir });
+    await override('{relatedTaskSection}\n');
+    await expect(asking.render(rest)).rejects.toThrow('asked for');
   });
 });
 

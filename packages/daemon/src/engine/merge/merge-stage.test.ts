@@ -26,7 +26,7 @@ describe('tasks that wait to be merged', { timeout: 60_000 }, () => {
     expect(landed()).toEqual([1, 2, 3, 4, 5, 6]);
     const prepared = await bodies('merge.prepared');
     expect(new Set(prepared.slice(1).map(({ lands, commit }) => lands ?? commit)).size).toBe(1);
-    expect(prepared.every(({ evidence }) => evidence.length === 2)).toBe(true);
+    expect(prepared.map(({ evidence }) => evidence.length)).toEqual(Array(6).fill(2));
   });
 
   it('land one at a time with a batch of one', async () => {
@@ -88,8 +88,9 @@ describe('tasks that wait to be merged', { timeout: 60_000 }, () => {
     expect(new Set(all).isSubsetOf(new Set(['done', 'blocked', 'needs_info']))).toBe(true);
     const links = (await bodies('evidence.recorded')).map(({ evidence }) => evidence);
     const newest = new Map(links.map((link) => [`${link.tree} ${link.gate}`, link]));
-    for (const { tree, proven = tree } of await bodies('merge.prepared'))
-      expect(newest.get(`${proven} test`)?.status).toBe('pass');
+    const prepared = await bodies('merge.prepared');
+    expect(prepared.length).toBeGreaterThanOrEqual(15);
+    for (const { tree, proven = tree } of prepared) expect(newest.get(`${proven} test`)?.status).toBe('pass');
     const flakes = links.filter(({ attempt, status }) => attempt === 2 && status === 'pass');
     expect(flakes.length).toBeGreaterThan(0);
     for (const flake of flakes)

@@ -186,6 +186,9 @@ describe('where a person approves', () => {
   test('notify_and_proceed makes the task and tells the person', async () => {
     await open({ ideas: { a: proposalDraft('Grease the wheel') }, loop: { approval: 'notify_and_proceed' } });
     await bed.pass(MINUTE);
+    expect(await bed.store.tasks({ projectId: bed.projectId })).toMatchObject([
+      { number: 1, title: 'Grease the wheel', kind: 'improvement', origin: { kind: 'loop', category: 'a' } },
+    ]);
     expect(await alertText('autonomy')).toContain('The loop added #1 Grease the wheel (proposal 1, a).');
   });
 });

@@ -87,6 +87,7 @@ describe('after a task', () => {
     expect(lesson).toMatchObject({ text: LESSON, stage: 'experiment', origin: { taskIds: ['task_1'] } });
     expect(told.slice(-2)).toEqual(['reflect', 'prevent']);
     const jobs = await bed.store.records({ noun: 'job', projectId: bed.projectId });
+    expect(jobs).toHaveLength(2);
     for (const { lastRunId } of jobs) expect((await bed.store.run(lastRunId!))?.workerId).toContain('review-agent');
   });
 
