@@ -24,10 +24,9 @@ const ALONE = [
   'packages/daemon/src/{process,hooks}/**/*',
   'test/contract/{agent,guard}*',
   'test/e2e/hostile/sandbox-escapes',
-  'test/sim/*',
   'scripts/*',
 ];
-const TOGETHER = ['packages/*/src/**/*', 'test/{contract,e2e}/**/*'];
+const TOGETHER = ['packages/*/src/**/*', 'test/{contract,e2e,sim}/**/*'];
 
 /** The files of a tier in two projects. Those that share a process share nothing but modules, which take long to load. */
 function projectsFor(tier: Tier) {

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { checkRepo } from './check-repo.ts';
 import { importsOf } from './repo-tree.ts';
 
 const MAIN = 'packages/daemon/src/main.ts';
@@ -11,8 +12,8 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Runs the program on a small tree that follows every rule, plus these files; null leaves one out. */
-function check(changed: Record<string, string | null>): { ok: boolean; output: string } {
+/** A small tree that follows every rule, plus these files; null leaves one out. */
+function treeWith(changed: Record<string, string | null>): string {
   const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
   folders.push(root);
   const files: Record<string, string | null> = {
@@ -28,8 +29,12 @@ function check(changed: Record<string, string | null>): { ok: boolean; output: s
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  const done = spawnSync(process.execPath, [join(import.meta.dirname, 'check-repo.ts'), root], { encoding: 'utf8' });
-  return { ok: done.status === 0, output: done.stdout + done.stderr };
+  return root;
+}
+
+function check(changed: Record<string, string>): { ok: boolean; output: string } {
+  const { ok, lines } = checkRepo(treeWith(changed));
+  return { ok, output: lines.join('\n') };
 }
 
 /** In two pieces, so that this file follows the rule that it tests. */
@@ -39,6 +44,14 @@ const lines = (count: number) => 'const x = 1;\n'.repeat(count);
 describe('check-repo', () => {
   test('accepts a tree that keeps the rules', () => {
     expect(check({})).toMatchObject({ ok: true });
+  });
+
+  test('is a program that prints what is broken and ends with 1, or with 0 when nothing is', () => {
+    const run = (root: string) =>
+      spawnSync(process.execPath, [join(import.meta.dirname, 'check-repo.ts'), root], { encoding: 'utf8' });
+    expect(run(treeWith({}))).toMatchObject({ status: 0, stdout: expect.stringContaining('0 broken rules') });
+    const broken = run(treeWith({ 'docs/plan.md': '# Plan' }));
+    expect(broken).toMatchObject({ status: 1, stdout: expect.stringContaining('plans belong to issues') });
   });
 
   test.each<[rule: string, files: Record<string, string>, says: string]>([

@@ -33,11 +33,22 @@ const RULES: Rule[] = [
   requirements,
 ];
 
-const tree = loadTree(process.argv[2] ?? join(import.meta.dirname, '..'));
-const findings = RULES.flatMap((rule) => rule(tree));
-const of = (severity: Finding['severity']) => findings.filter((finding) => finding.severity === severity);
+/** What is broken in a tree, a line each, then the sums. */
+export function checkRepo(folder: string): { ok: boolean; lines: string[] } {
+  const tree = loadTree(folder);
+  const findings = RULES.flatMap((rule) => rule(tree));
+  const of = (severity: Finding['severity']) => findings.filter((finding) => finding.severity === severity);
+  const [failures, warnings] = [of('failure'), of('warning')];
+  const lines = [
+    ...failures.map(({ rule, path, text }) => `${path}: ${text} [${rule}]`),
+    ...warnings.map(({ path, text }) => `warning: ${path}: ${text}`),
+    `${tree.files.size} files, ${failures.length} broken rules, ${warnings.length} warnings`,
+  ];
+  return { ok: failures.length === 0, lines };
+}
 
-for (const { rule, path, text } of of('failure')) console.log(`${path}: ${text} [${rule}]`);
-for (const { path, text } of of('warning')) console.log(`warning: ${path}: ${text}`);
-console.log(`${tree.files.size} files, ${of('failure').length} broken rules, ${of('warning').length} warnings`);
-process.exitCode = of('failure').length > 0 ? 1 : 0;
+if (import.meta.main) {
+  const { ok, lines } = checkRepo(process.argv[2] ?? join(import.meta.dirname, '..'));
+  for (const line of lines) console.log(line);
+  process.exitCode = ok ? 0 : 1;
+}

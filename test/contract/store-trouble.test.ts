@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { personActor } from '@tidemill/contract';
 import pg from 'pg';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
 import { type Mill, open, PROJECT, postgresPlace } from './store-bed.ts';
 
@@ -12,9 +12,10 @@ const postgresUrl = inject('postgresUrl') ?? '';
 const small = mountSmallDisk(6);
 afterAll(() => small?.remove());
 
-test.skipIf(!small)('a full disk refuses clearly, loses nothing, and is over once there is space', async () => {
-  const mill = await (await open({ url: join(small!.folder, 'store.db'), schema: '' })).register();
-  const filler = join(small!.folder, 'filler');
+test('a full disk refuses clearly, loses nothing, and is over once there is space', async ({ skip }) => {
+  const { folder } = small ?? skip('no small disk can be mounted here');
+  const mill = await (await open({ url: join(folder, 'store.db'), schema: '' })).register();
+  const filler = join(folder, 'filler');
   writeFileSync(filler, Buffer.alloc(3 << 20));
   const acknowledged: string[] = [];
   const body = 'x'.repeat(20_000);
@@ -51,7 +52,8 @@ test('a file that is not a database is refused and not changed', async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe.skipIf(!postgresUrl)('trouble with Postgres', () => {
+describe('trouble with Postgres', () => {
+  beforeEach(({ skip }) => skip(!postgresUrl, 'no Postgres could be started'));
   test('an unreachable address is a clear error', async () => {
     await expect(open({ url: 'postgres://nobody@127.0.0.1:9/none', schema: '' })).rejects.toMatchObject({
       code: 'store_failed',
@@ -131,10 +133,9 @@ function mountSmallDisk(megabytes: number): { folder: string; remove(): void } |
   const folder = mkdtempSync(join(tmpdir(), 'tidemill-small-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' });
-  } catch (error) {
+  } catch {
     rmSync(folder, { recursive: true });
-    console.warn(`skipped: a full disk, because no small disk can be mounted here (${String(error).split('\n')[0]})`);
-    return null;
+    return null; // the test is skipped and says so
   }
   return {
     folder,

@@ -9,6 +9,7 @@ import {
   openWorkspace,
   type WorkspaceOptions,
 } from '../../packages/daemon/src/workspace/workspace.ts';
+import { FolderImage } from '../support/folder-image.ts';
 
 const run = promisify(execFile);
 
@@ -17,6 +18,8 @@ export const personEnv = {
   ...process.env,
   GIT_CONFIG_GLOBAL: '/dev/null',
   GIT_CONFIG_NOSYSTEM: '1',
+  // A commit would start another git that looks whether there is something to tidy.
+  ...{ GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'maintenance.auto', GIT_CONFIG_VALUE_0: 'false' },
   GIT_AUTHOR_NAME: 'Ada',
   GIT_AUTHOR_EMAIL: 'ada@example.org',
   GIT_COMMITTER_NAME: 'Ada',
@@ -57,6 +60,30 @@ export const FIRST_FILES = {
   '.gitignore': 'ignored/\n*.log\n',
 };
 
+const templates = new Map<string, Promise<FolderImage>>();
+
+/** A repository with one commit of these files, made once per process. */
+function template(target: string, files: Record<string, string>): Promise<FolderImage> {
+  const key = JSON.stringify([target, files]);
+  const known = templates.get(key) ?? makeTemplate(target, files);
+  templates.set(key, known);
+  return known;
+}
+
+async function makeTemplate(target: string, files: Record<string, string>): Promise<FolderImage> {
+  const root = await mkdtemp(join(tmpdir(), 'tidemill-bed-'));
+  await git(root, 'init', '-q', '--template=', '-b', target);
+  await git(root, 'config', 'core.fsync', 'none');
+  await mkdir(join(root, '.git', 'hooks'));
+  await mkdir(join(root, '.git', 'info'));
+  await write(root, files);
+  await git(root, 'add', '-A');
+  await git(root, 'commit', '-q', '-m', 'Start');
+  const image = new FolderImage(root);
+  await rm(root, { recursive: true });
+  return image;
+}
+
 export async function makeBed(
   options: Partial<WorkspaceOptions> & { files?: Record<string, string>; name?: string } = {},
 ): Promise<Bed> {
@@ -65,12 +92,9 @@ export async function makeBed(
   const root = join(folder, options.name ?? 'repository');
   const dataDir = join(folder, 'data');
   const target = options.target ?? 'main';
-  await mkdir(root);
-  await git(root, 'init', '-q', '-b', target);
-  await git(root, 'config', 'core.fsync', 'none');
-  await write(root, options.files ?? FIRST_FILES);
-  await git(root, 'add', '-A');
-  await git(root, 'commit', '-q', '-m', 'Start');
+  (await template(target, options.files ?? FIRST_FILES)).writeTo(root);
+  // The index knows the files of the template; some of git's commands would take these for changed.
+  await git(root, 'update-index', '-q', '--refresh');
   const opened: GitWorkspace[] = [];
   const reopen = async (more: Partial<WorkspaceOptions> = {}) => {
     const fixed = {

@@ -2,8 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { FolderImage } from '../support/folder-image.ts';
 
-const IDENTITY = ['-c', 'user.name=Ada Miller', '-c', 'user.email=ada@example.invalid'];
+/** Without maintenance: a commit would start another git that looks whether there is something to tidy. */
+const IDENTITY = ['user.name=Ada Miller', 'user.email=ada@example.invalid', 'maintenance.auto=false'].flatMap(
+  (each) => ['-c', each],
+);
+
+/** Repositories that were made before in this process. */
+const images = new Map<string, FolderImage>();
 
 /** A real repository in a temporary folder whose name has a space and an umlaut, with one commit on main. */
 export class TemporaryRepository {
@@ -11,11 +18,20 @@ export class TemporaryRepository {
   readonly root = join(this.folder, 'the mill');
 
   constructor(files: Record<string, string> = {}) {
+    const key = JSON.stringify(files);
+    const known = images.get(key);
+    if (known) {
+      known.writeTo(this.root);
+      // The index knows other files with these names; some of git's commands would take them for changed.
+      this.git('update-index', '-q', '--refresh');
+      return;
+    }
     mkdirSync(this.root);
     this.git('init', '-q', '-b', 'main');
     this.write(files);
     this.git('add', '-A');
     this.git('commit', '-q', '--allow-empty', '-m', 'Start');
+    images.set(key, new FolderImage(this.root));
   }
 
   git(...args: string[]): string {

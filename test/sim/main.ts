@@ -6,7 +6,7 @@ import { plantedBugs } from './planted.ts';
 import { plantedPullBugs } from './planted-pulls.ts';
 import { type Report, simulate } from './simulation.ts';
 
-/** Without arguments: the stories of which `npm test` runs the first 36. */
+/** Without arguments: the stories of which `npm test` runs the first six. */
 const MANY = { seeds: '1000', days: '0.2', tasksPerDay: '36' };
 const ONE = { seeds: '1', days: '10', tasksPerDay: '12' };
 const usual = process.argv.length > 2 ? ONE : MANY;

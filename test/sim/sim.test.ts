@@ -1,27 +1,25 @@
 import { describe, expect, it } from 'vitest';
-import { plantedBugs } from './planted.ts';
-import { plantedPullBugs } from './planted-pulls.ts';
-import { type Options, simulate } from './simulation.ts';
+import { findsPlantedBugs, keepsInvariants, STORY } from './sim-suite.ts';
+import { simulate } from './simulation.ts';
 
-const STORY = { days: 0.2, tasksPerDay: 36 };
-
-/** The first seed whose story breaks an invariant, and which. */
-async function firstBroken(
-  seeds: number,
-  { from = 1, ...how }: Pick<Options, 'plant' | 'landing'> & { from?: number } = {},
-): Promise<string | null> {
-  for (let seed = from; seed < from + seeds; seed += 1) {
-    const { broken } = await simulate({ seed, ...STORY, ...how });
-    if (broken) return `seed ${seed}: ${broken.message} (npm run sim -- --seed ${seed} --days 0.2 --tasks-per-day 36)`;
-  }
-  return null;
-}
+/** Seeds whose stories break early. When one no longer does, those after it are tried. */
+const FOUND_BY: Record<string, number> = {
+  'fence check removed': 11,
+  'lease not expired': 9,
+  'evidence not bound to the tree': 5,
+  'merge before gates': 6,
+  'a batch lands with a red member': 12,
+  'a flake counted as green': 36,
+  'one answer is enough': 8,
+  'the budget is not enforced': 5,
+  'the target’s lines are dropped': 32,
+  'alerts are repeated without a pause': 3,
+  'no checks count as passed': 8,
+  'comments are forgotten, and passed on again': 8,
+};
 
 describe('simulation', () => {
-  // `npm run sim` runs 1,000 of them. In every third one, work lands by pull requests.
-  it('runs 36 seeds without a broken invariant', async () => {
-    expect(await firstBroken(36)).toBeNull();
-  }, 600_000);
+  keepsInvariants(6);
 
   it.each([
     ['a text of a pull request that was changed back and forth', { seed: 51 }],
@@ -36,23 +34,9 @@ describe('simulation', () => {
   );
 
   it('runs the same story for the same seed', async () => {
-    const [first, second] = [await simulate({ seed: 42, ...STORY }), await simulate({ seed: 42, ...STORY })];
+    const [first, second] = [await simulate({ seed: 9, ...STORY }), await simulate({ seed: 9, ...STORY })];
     expect(second).toEqual(first);
   });
 
-  it.each(Object.keys(plantedBugs))(
-    'finds the planted bug within 200 seeds: %s',
-    async (name) => {
-      expect(await firstBroken(200, { plant: plantedBugs[name], landing: 'push' })).not.toBeNull();
-    },
-    120_000,
-  );
-
-  it.each(Object.keys(plantedPullBugs))(
-    'finds the planted bug of pull requests within 200 seeds: %s',
-    async (name) => {
-      expect(await firstBroken(200, { plant: plantedPullBugs[name], landing: 'pull_request', from: 8 })).not.toBeNull();
-    },
-    120_000,
-  );
+  findsPlantedBugs((name) => FOUND_BY[name] ?? 1);
 });

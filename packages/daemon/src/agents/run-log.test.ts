@@ -58,7 +58,8 @@ it('reports a log that cannot be written once, and continues', async () => {
   expect(reported[0]?.message).toContain('the output of run_1 cannot be kept');
 });
 
-it.skipIf(!existsSync('/dev/full'))('names a full disk as the reason', async () => {
+it('names a full disk as the reason', async ({ skip }) => {
+  skip(!existsSync('/dev/full'), 'there is no /dev/full here');
   await symlink('/dev/full', path.join(dir, 'run_1.log'));
   const reported: AppError[] = [];
   const log = createRunLog({ dir, clock: systemClock, onError: (_run, error) => void reported.push(error) })('run_1');

@@ -5,15 +5,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from './child.ts';
 import { childEnvironment } from './environment.ts';
 import { killLeaked, leakedProcesses, leakScanObstacle, type MarkedProcess } from './leaks.ts';
 import { processRow } from './process-table.ts';
 
-if (leakScanObstacle) console.log(`skipped: ${leakScanObstacle}`);
-
-describe.skipIf(leakScanObstacle !== null)('leaked processes', () => {
+describe('leaked processes', () => {
+  beforeEach(({ skip }) => skip(leakScanObstacle !== null, leakScanObstacle ?? ''));
   /** A grandchild that left the group. When this resolves, its parent is gone and its program runs. */
   async function orphan(homeId: string, runId: string): Promise<void> {
     const parent = spawn('sh', ['-c', 'setsid sleep 1000 >/dev/null 2>&1 & sleep 0.1'], {

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { GateConfig } from '@tidemill/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createGates } from '../gates/gates.ts';
 import { type ChildHost, startChild } from './child.ts';
 import { certificateFiles, networkSettings, readablePlaces } from './network-settings.ts';
@@ -105,7 +105,8 @@ async function gate(run: string, more: object = {}) {
   return { status: receipt.status, text: await readFile(path.join(logDir, `${receipt.logHash}.log`), 'utf8') };
 }
 
-describe.skipIf(!hasOpenssl)('behind the certificate of a company', () => {
+describe('behind the certificate of a company', () => {
+  beforeEach(({ skip }) => skip(!hasOpenssl, 'openssl is not installed'));
   it('a gate with network installs from its registry', async () => {
     const { status, text } = await gate('npm ci --no-audit --no-fund && cat node_modules/tiny/package.json', {
       network: true,

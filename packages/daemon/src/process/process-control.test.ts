@@ -68,7 +68,8 @@ async function until(isSo: (all: string[]) => boolean): Promise<string[]> {
 /** A shell that is starting a child cannot react to signals (`D`). */
 const standStill = (all: string[]) => all.includes('T') && all.every((state) => state === 'T' || state === 'D');
 
-describe.skipIf(!hasProcessTable)('a child under control (needs /proc)', () => {
+describe('a child under control', () => {
+  beforeEach(({ skip }) => skip(!hasProcessTable, 'there is no /proc here'));
   test.for(['off', 'auto'] as const)(
     'stands still with its family and goes on, sandbox %s',
     async (sandbox, context) => {

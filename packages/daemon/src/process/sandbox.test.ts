@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type ChildEnd, type ChildHost, type ChildSpec, startChild } from './child.ts';
 import { leakedProcesses } from './leaks.ts';
 import { sandboxStatus } from './sandbox.ts';
 
 const status = await sandboxStatus();
-if (!status.available) console.log(`skipped: the sandbox, since ${status.why}`);
 
-describe.skipIf(!status.available)('the sandbox', () => {
+describe('the sandbox', () => {
+  beforeEach(({ skip }) => skip(!status.available, status.why));
   let base: string;
   let host: ChildHost;
   let worktree: string;

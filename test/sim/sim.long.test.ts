@@ -1,0 +1,7 @@
+import { describe } from 'vitest';
+import { findsPlantedBugs, keepsInvariants } from './sim-suite.ts';
+
+describe('simulation', () => {
+  keepsInvariants(200, 7);
+  findsPlantedBugs(() => 1);
+});
