@@ -21,7 +21,26 @@ export const leakScanObstacle = hasProcessTable
  * All running processes that were started for this data folder, found by their inherited environment or resource limit.
  * This includes grandchildren that left their process group and processes in a sandbox's pid namespace.
  */
-export async function leakedProcesses(homeId: string): Promise<MarkedProcess[]> {
+export function leakedProcesses(homeId: string): Promise<MarkedProcess[]> {
+  const waiting = waitingScans.get(homeId);
+  if (waiting) return waiting;
+  const scan = lastScan.then(() => {
+    waitingScans.delete(homeId);
+    return scanFor(homeId);
+  });
+  waitingScans.set(homeId, scan);
+  lastScan = scan.catch(() => undefined);
+  return scan;
+}
+
+/**
+ * Scans that have not begun, by data folder. All who ask until then get the same one: ten runs that are killed at once
+ * would otherwise read all processes of the machine ten times, again and again, and take seconds to end.
+ */
+const waitingScans = new Map<string, Promise<MarkedProcess[]>>();
+let lastScan: Promise<unknown> = Promise.resolve();
+
+async function scanFor(homeId: string): Promise<MarkedProcess[]> {
   const runs = new Map<number, string>();
   const spared = ownLine();
   await eachProcess((pid) => {
