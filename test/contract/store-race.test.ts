@@ -2,9 +2,9 @@ import { severalProcesses } from './store-race-suite.ts';
 
 severalProcesses({
   // On Postgres both processes must get some of them.
-  tasks: { sqlite: 200, postgres: 600 },
+  tasks: { sqlite: 150, postgres: 600 },
   claims: 5,
   writes: 50,
   dependencies: 2,
-  kills: [1, 100],
+  kills: [60],
 });

@@ -116,7 +116,7 @@ export async function makeBed(
     reopen,
     workspace: await reopen(options.landing ? { landing: options.landing } : {}),
     async remove() {
-      for (const workspace of opened) await workspace.close();
+      for (const workspace of opened.splice(0)) await workspace.close();
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -1,7 +1,8 @@
 import { chmod, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ConflictFile, Resolution } from '@tidemill/contract';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FolderImage } from '../support/folder-image.ts';
 import { type Bed, git, makeBed, write } from './workspace-bed.ts';
 
 const TASK = { number: 7, branch: 'task/7-tide' };
@@ -10,8 +11,11 @@ const MARKED = '<<<<<<< ours\nA\n=======\nB\n>>>>>>> theirs\n';
 let bed: Bed;
 let tree: string;
 
-beforeEach(async () => {
-  bed = await makeBed({
+let made: Bed;
+let image: FolderImage;
+
+beforeAll(async () => {
+  bed = made = await makeBed({
     files: {
       'text.txt': 'one\ntwo\nthree\n',
       'windows.txt': 'one\r\ntwo\r\nthree',
@@ -42,8 +46,16 @@ beforeEach(async () => {
   await write(bed.root, { 'gone-here.txt': 'main\n', 'new.txt': 'by main\n' });
   await git(bed.root, 'add', '-A');
   await git(bed.root, 'commit', '-q', '-m', 'meanwhile');
+  image = new FolderImage(bed.folder);
 });
-afterEach(() => bed.remove());
+// At the same path as before, because worktrees know where they are.
+beforeEach(async () => {
+  await made.remove();
+  image.writeTo(made.folder);
+  for (const folder of [made.root, tree]) await git(folder, 'update-index', '-q', '--refresh');
+  bed = { ...made, workspace: await made.reopen() };
+});
+afterAll(() => made.remove());
 
 async function change(folder: string, by: string): Promise<void> {
   await rm(join(folder, 'pointer'));

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FolderImage } from '../support/folder-image.ts';
 import { type Bed, git, makeBed, write } from './workspace-bed.ts';
 
 /**
@@ -12,15 +14,30 @@ import { type Bed, git, makeBed, write } from './workspace-bed.ts';
 const task = { number: 7, branch: 'task/7-a-b' };
 let bed: Bed;
 let tree: string;
+/** The same for all cases, because armed repositories name it. */
 let canary: string;
+let armedImage: FolderImage;
+let submoduleImage: FolderImage | null = null;
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tidemill-escape-'));
+  canary = join(folder, 'canary');
+  await arm(join(folder, 'armed'));
+  armedImage = new FolderImage(join(folder, 'armed'));
+});
 beforeEach(async () => {
   bed = await makeBed();
-  canary = join(bed.folder, 'canary');
 });
 afterEach(() => bed.remove());
+afterAll(() => rm(dirname(canary), { recursive: true }));
+
+/** The same as `arm`, but quicker where there is nothing yet. */
+async function armed(folder: string): Promise<void> {
+  if (existsSync(folder)) await arm(folder);
+  else armedImage.writeTo(folder);
+}
 
 /** A repository that runs something on every occasion git has for it, with a changed file so that git has to look. */
-async function armed(folder: string): Promise<void> {
+async function arm(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   await git(folder, 'init', '-q');
   await write(folder, { 'inner.txt': 'one\n' });
@@ -40,6 +57,11 @@ async function armed(folder: string): Promise<void> {
 
 /** The project has a submodule, as a link that is not checked out in worktrees. */
 async function withSubmodule(): Promise<void> {
+  if (submoduleImage) {
+    submoduleImage.writeTo(bed.root);
+    await git(bed.root, 'update-index', '-q', '--refresh');
+    return;
+  }
   const lib = join(bed.folder, 'lib');
   await mkdir(lib);
   await git(lib, 'init', '-q');
@@ -48,6 +70,7 @@ async function withSubmodule(): Promise<void> {
   await git(lib, 'commit', '-q', '-m', 'lib');
   await git(bed.root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', lib, 'vendor/lib');
   await git(bed.root, 'commit', '-q', '-am', 'submodule');
+  submoduleImage = new FolderImage(bed.root);
 }
 
 interface Case {

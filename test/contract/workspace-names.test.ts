@@ -2,22 +2,26 @@ import { execFileSync } from 'node:child_process';
 import { appendFile, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Bed, git, makeBed, write } from './workspace-bed.ts';
 
 /** What an agent may leave in its worktree that is no ordinary file, or has no ordinary name. */
-const task = { number: 7, branch: 'task/7-a-b' };
+let task = { number: 0, branch: '' };
 let bed: Bed;
 let tree: string;
 const servers: Server[] = [];
-beforeEach(async () => {
+beforeAll(async () => {
   bed = await makeBed();
+});
+beforeEach(async () => {
+  const number = task.number + 1;
+  task = { number, branch: `task/${number}-a-b` };
   tree = (await bed.workspace.open(task)).path;
 });
-afterEach(async () => {
+afterEach(() => {
   for (const server of servers.splice(0)) server.close();
-  await bed.remove();
 });
+afterAll(() => bed.remove());
 
 const at = (...names: string[]) => join(tree, ...names);
 const pipe = (...names: string[]) => execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', at(...names)]);

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Bed, git, makeBed, personEnv, write } from './workspace-bed.ts';
+import { deletesBehind, killsOnTheWay } from './removal-suite.ts';
+import { type Bed, git, makeBed, write } from './workspace-bed.ts';
 
 const task = { number: 5, branch: 'task/5-gone' };
 let bed: Bed;
@@ -42,18 +41,7 @@ describe('removal', () => {
     expect(await bed.workspace.open(task)).toMatchObject(task);
   });
 
-  it('renames 20,000 files away and deletes them behind', async () => {
-    const tree = await bed.workspace.open(task);
-    for (let folder = 0; folder < 20; folder++) {
-      const path = join(tree.path, 'ignored', `${folder}`);
-      await mkdir(path, { recursive: true });
-      await Promise.all(Array.from({ length: 1000 }, (_, i) => writeFile(join(path, `${i}`), '')));
-    }
-    await bed.workspace.remove(task);
-    expect(existsSync(tree.path)).toBe(false);
-    await bed.workspace.close();
-    expect(await readdir(join(bed.dataDir, 'trash'))).toEqual([]);
-  });
+  deletesBehind(() => bed, 2_000);
 
   it('gets over the lock that a killed git of its own left, and not over a lock of somebody else', async () => {
     const [lock, note] = [join(bed.root, '.git/packed-refs.lock'), join(bed.dataDir, 'deleting-refs')];
@@ -196,42 +184,6 @@ describe('a task whose branch is gone', () => {
   });
 });
 
-/** git runs in sessions of its own, which a kill of the group does not reach; a machine that goes down reaches all. */
-function killWithChildren(pid: number): void {
-  const list = `/proc/${pid}/task/${pid}/children`;
-  const children = existsSync(list) ? readFileSync(list, 'utf8').split(' ').filter(Boolean).map(Number) : [];
-  for (const each of [-pid, ...children]) {
-    try {
-      process.kill(each, 'SIGKILL');
-    } catch (error) {
-      expect(error).toMatchObject({ code: 'ESRCH' });
-    }
-  }
-}
-
 describe('a killed process', () => {
-  it('at any moment of a task’s way loses nothing the next one cannot go on from', async () => {
-    for (let delayMs = 60; delayMs <= 420; delayMs += 60) {
-      const child = spawn(process.execPath, [join(import.meta.dirname, 'workspace-worker.ts'), bed.root, bed.dataDir], {
-        env: personEnv,
-        stdio: ['ignore', 'pipe', 'inherit'],
-        detached: true,
-      });
-      const ended = once(child, 'exit');
-      await once(child.stdout, 'data');
-      // Not a wait for a result: the process must be killed at a random moment.
-      const timer = setTimeout(() => killWithChildren(child.pid!), delayMs);
-      await ended;
-      clearTimeout(timer);
-      const next = await bed.reopen();
-      const { path } = await next.open(task);
-      expect(await git(path, 'symbolic-ref', 'HEAD')).toBe(`refs/heads/${task.branch}`);
-      expect((await next.capture(task, 'after the kill\n')).files.every((file) => file.startsWith('work/'))).toBe(true);
-      expect(await git(path, 'fsck', '--no-dangling', '--connectivity-only')).toBe('');
-      await next.remove(task);
-      expect(await next.leaks([])).toEqual([]);
-      await next.close();
-    }
-    expect(await git(bed.root, 'status', '--porcelain')).toBe('');
-  });
+  killsOnTheWay(() => bed, [120, 300]);
 });

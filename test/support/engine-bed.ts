@@ -142,8 +142,8 @@ export class EngineBed {
   async pass(ms: number): Promise<void> {
     const until = this.clock.elapsed() + ms;
     void this.clock.sleep(ms);
-    do await settled();
-    while (await this.clock.step(until));
+    await settled();
+    while (await this.clock.step(until)) await settled(4);
     await settled();
   }
 
@@ -164,6 +164,7 @@ export class EngineBed {
   }
 }
 
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 30; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+/** Only files that are really read need many turns. */
+async function settled(turns = 30): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

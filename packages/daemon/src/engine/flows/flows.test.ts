@@ -5,6 +5,7 @@ import type { Command } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Mill, memoryPlace, open, type Place, PROJECT, rules } from '../../../../../test/contract/store-bed.ts';
 import { type Bed, git, makeBed, write } from '../../../../../test/contract/workspace-bed.ts';
+import { FolderImage } from '../../../../../test/support/folder-image.ts';
 import type { Store } from '../../ports.ts';
 import { abortConflict, finishSettling, settleConflict } from './conflict.ts';
 import { emergencyCommands, purgeQueue, recoverStuck, reportOf } from './emergency.ts';
@@ -146,8 +147,26 @@ describe('a conflict', { timeout: 120_000 }, () => {
   let bed: Bed;
   let task: Task;
   const FILE = { 'a.txt': 'one\n' };
-  const conflicting = async () => {
+  let made: { bed: Bed; image: FolderImage } | null = null;
+  /** The conflict of a task, partly resolved. It is made once and then put back where it was. */
+  const inGit = async () => {
+    if (made) {
+      made.image.writeTo(made.bed.folder);
+      bed = { ...made.bed, workspace: await made.bed.reopen() };
+      return;
+    }
     bed = await makeBed({ files: FILE });
+    const { path } = await bed.workspace.open(task);
+    await write(path, { 'a.txt': 'task\n' });
+    await bed.workspace.capture(task, 'work');
+    await write(bed.root, { 'a.txt': 'main\n' });
+    await git(bed.root, 'commit', '-q', '-a', '-m', 'meanwhile');
+    const yes = async () => undefined;
+    await bed.workspace.openMerge(task, yes);
+    await bed.workspace.resolveFile(task, 'a.txt', { text: 'main\nboth\n' }, yes);
+    made = { bed, image: new FolderImage(bed.folder) };
+  };
+  const conflicting = async () => {
     const stages = {
       merge: { actor: 'system', does: 'merge', on: { approved: 'done', conflicts_detected: 'blocked' } },
     };
@@ -159,17 +178,10 @@ describe('a conflict', { timeout: 120_000 }, () => {
     const claimed = await mill.claim('merger', 8, 'merger');
     if (!claimed.ok) throw new Error(claimed.refusal.message);
     task = claimed.task!;
-    const { path } = await bed.workspace.open(task);
-    await write(path, { 'a.txt': 'task\n' });
-    await bed.workspace.capture(task, 'work');
-    await write(bed.root, { 'a.txt': 'main\n' });
-    await git(bed.root, 'commit', '-q', '-a', '-m', 'meanwhile');
     const about = { projectId: PROJECT, subjectId: task.id, token: task.fence };
     const feedback = [{ kind: 'conflict' as const, text: 'x', files: ['a.txt'] }];
     task = (await mill.must({ type: 'stage.finish', ...about, outcome: 'conflicts_detected', feedback })).task!;
-    const yes = async () => undefined;
-    await bed.workspace.openMerge(task, yes);
-    await bed.workspace.resolveFile(task, 'a.txt', { text: 'main\nboth\n' }, yes);
+    await inGit();
   };
 
   test('settled while the process dies: the next start settles it, with one commit and the same name', async () => {

@@ -1,0 +1,3 @@
+import { decidesAnything } from '../../../test/support/decide-suite.ts';
+
+decidesAnything(400);

@@ -1,0 +1,3 @@
+import { findsLosses } from './merge-loss-suite.ts';
+
+findsLosses(200);

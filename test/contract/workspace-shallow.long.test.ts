@@ -1,0 +1,3 @@
+import { worksInShallowClones } from './shallow-suite.ts';
+
+worksInShallowClones(['rebase', 'merge']);
