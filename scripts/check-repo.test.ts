@@ -32,7 +32,7 @@ function treeWith(changed: Record<string, string | null>): string {
   return root;
 }
 
-function check(changed: Record<string, string>): { ok: boolean; output: string } {
+function check(changed: Record<string, string | null>): { ok: boolean; output: string } {
   const { ok, lines } = checkRepo(treeWith(changed));
   return { ok, output: lines.join('\n') };
 }
