@@ -2,20 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
-import { checkRepo } from './check-repo.ts';
-import { importsOf } from './repo-tree.ts';
+import { describe, expect, test } from 'vitest';
+import { bareCode, importsOf } from './repo-tree.ts';
+import { RULES } from './rules.ts';
 
 const MAIN = 'packages/daemon/src/main.ts';
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
 
 /** A small tree that follows every rule, plus these files; null leaves one out. */
-function treeWith(changed: Record<string, string | null>): string {
-  const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
-  folders.push(root);
+const treeOf = (changed: Record<string, string | null>): [path: string, text: string][] => {
   const files: Record<string, string | null> = {
     'AGENTS.md': 'Run npm test.\n',
     'packages/contract/src/index.ts': "import { z } from 'zod';\nexport const Task = z.object({});\n",
@@ -24,34 +18,54 @@ function treeWith(changed: Record<string, string | null>): string {
     [MAIN]: "import './ports.ts';\nimport '@tidemill/core';\n",
     ...changed,
   };
-  for (const [path, text] of Object.entries(files)) {
-    if (text === null) continue;
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  return root;
+  return Object.entries(files).flatMap(([path, text]) => (text === null ? [] : [[path, text]]));
+};
+
+/** What the rules say about it. */
+function check(changed: Record<string, string | null>): { ok: boolean; output: string } {
+  const tree = { files: new Map(treeOf(changed)) };
+  const findings = RULES.flatMap((rule) => rule(tree));
+  return {
+    ok: findings.every(({ severity }) => severity !== 'failure'),
+    output: findings.map(({ severity, path, text }) => `${severity}: ${path}: ${text}`).join('\n'),
+  };
 }
 
-function check(changed: Record<string, string | null>): { ok: boolean; output: string } {
-  const { ok, lines } = checkRepo(treeWith(changed));
-  return { ok, output: lines.join('\n') };
+/** What the program says about it. */
+function checkByProgram(changed: Record<string, string>): { ok: boolean; output: string } {
+  const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
+  try {
+    for (const [path, text] of treeOf(changed)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true });
+      writeFileSync(join(root, path), text);
+    }
+    const done = spawnSync(process.execPath, [join(import.meta.dirname, 'check-repo.ts'), root], { encoding: 'utf8' });
+    return { ok: done.status === 0, output: done.stdout + done.stderr };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
 }
 
 /** In two pieces, so that this file follows the rule that it tests. */
 const CRITERION = ['AC', '1.2.a'].join('-');
 const lines = (count: number) => 'const x = 1;\n'.repeat(count);
 
+const MAP = 'test/requirements.yaml';
+const OPENS = { proofs: [{ file: 'test/e2e/a.test.ts', test: 'opens' }] };
+/** JSON is YAML. */
+const map = (...criteria: object[]) =>
+  JSON.stringify([
+    {
+      section: 'A',
+      criteria: criteria.map((each, index) => ({ id: `R-${index + 1}`, requirement: 'opens', ...each })),
+    },
+  ]);
+const BENCH =
+  "const SECTIONS = {\n  start: () => import('./start.ts'),\n  'hand-offs': () => import('./hand-offs.ts'),\n};";
+
 describe('check-repo', () => {
   test('accepts a tree that keeps the rules', () => {
     expect(check({})).toMatchObject({ ok: true });
-  });
-
-  test('is a program that prints what is broken and ends with 1, or with 0 when nothing is', () => {
-    const run = (root: string) =>
-      spawnSync(process.execPath, [join(import.meta.dirname, 'check-repo.ts'), root], { encoding: 'utf8' });
-    expect(run(treeWith({}))).toMatchObject({ status: 0, stdout: expect.stringContaining('0 broken rules') });
-    const broken = run(treeWith({ 'docs/plan.md': '# Plan' }));
-    expect(broken).toMatchObject({ status: 1, stdout: expect.stringContaining('plans belong to issues') });
   });
 
   test.each<[rule: string, files: Record<string, string>, says: string]>([
@@ -138,31 +152,57 @@ describe('check-repo', () => {
     ],
     [
       'a requirement of a test file that does not exist',
-      { 'docs/requirements.md': '| AC-1.1.a | opens | `test/e2e/a.test.ts` "opens" | |' },
-      'docs/requirements.md:1: names test/e2e/a.test.ts, which does not exist',
+      { [MAP]: map(OPENS) },
+      'R-1 names test/e2e/a.test.ts, which does not exist',
     ],
     [
       'a requirement of a test title that does not exist',
+      { [MAP]: map(OPENS), 'test/e2e/a.test.ts': "test('opens again', () => 1); // 'opens'" },
+      'R-1 names the test "opens", which test/e2e/a.test.ts does not have',
+    ],
+    [
+      'a requirement of a test title that only the product has',
       {
-        'docs/requirements.md': '| AC-1.1.a | opens | `test/e2e/a.test.ts` "opens" | |',
-        'test/e2e/a.test.ts': "test('opens again', () => 1); // 'opens'",
+        [MAP]: map(OPENS),
+        'test/e2e/a.test.ts': "import '../../packages/core/src/index.ts';",
+        'packages/core/src/index.ts':
+          "import { Task } from '@tidemill/contract';\nexport const x = Task.test('opens');",
       },
-      'test/e2e/a.test.ts has no test "opens"',
+      'R-1 names the test "opens"',
+    ],
+    ['a requirement that names no test', { [MAP]: map({}) }, 'R-1 names no test'],
+    [
+      'a requirement that names a test and is not built',
+      { [MAP]: map({ ...OPENS, notBuilt: true }), 'test/e2e/a.test.ts': "test('opens', () => 1);" },
+      'R-1 names a test and is not built',
     ],
     [
-      'a requirement with a test file and no title',
-      { 'docs/requirements.md': 'see `test/e2e/a.test.ts`', 'test/e2e/a.test.ts': "test('opens', () => 1);" },
-      'without the title of a test',
+      'a requirement that is there twice',
+      { [MAP]: map({ notBuilt: true }, { notBuilt: true, id: 'R-1' }) },
+      'R-1 is there twice',
+    ],
+    ['a requirement with an unknown field', { [MAP]: map({ notBuilt: true, tests: [] }) }, 'cannot be read'],
+    ['requirements that are no YAML', { [MAP]: 'a: [' }, 'cannot be read'],
+    [
+      'a time limit that no section of the bench measures',
+      { [MAP]: map({ notBuilt: true, limit: { seconds: 2, bench: 'gone' } }), 'bench/run.ts': BENCH },
+      'R-1 names the section "gone", which bench/run.ts does not have',
     ],
     [
-      'a requirement that names no test',
-      { 'docs/requirements.md': '| AC-1.1.a | opens | | later |' },
-      'AC-1.1.a names no test',
+      'skipIf of a suite',
+      { 'test/e2e/a.test.ts': "\ndescribe\n  .skipIf(x)('opens', () => 1);" },
+      'a.test.ts:2: "skipIf" takes no reason',
     ],
+    ['runIf of a table', { 'test/e2e/a.test.ts': "test.concurrent.runIf(x).each([1])('opens', () => 1);" }, '"runIf"'],
+    ['a skipped suite', { 'test/contract/a-suite.ts': 'export const here = x ? describe : describe.skip;' }, '"skip"'],
+    ['a test to be written', { 'packages/core/src/a.test.ts': "it.todo('opens');" }, '"todo" takes no reason'],
+    ['a test that hides the others', { 'test/e2e/a.test.ts': "test.only('opens', () => 1);" }, '"only"'],
+    ['a test that an option skips', { 'test/e2e/a.test.ts': "test('opens', { skip: true }, () => 1);" }, '"skip"'],
+    ['a skip without a reason', { 'test/e2e/a.test.ts': 'beforeEach(({ skip }) => skip(!here));' }, 'has no reason'],
     [
-      'a requirement with two rows',
-      { 'docs/requirements.md': '| AC-1.1.a | opens | | Not built yet. |\n'.repeat(2) },
-      'AC-1.1.a has two rows',
+      'a skip with an empty reason',
+      { 'test/e2e/a.test.ts': "test('opens', (context) => context.skip(no(1, 2), ''));" },
+      'a.test.ts:1: a skip has no reason',
     ],
   ])('refuses %s', (_rule, files, says) => {
     const { ok, output } = check(files);
@@ -171,12 +211,36 @@ describe('check-repo', () => {
   });
 
   test('accepts requirements whose tests exist, or that are not built yet', () => {
-    const rows = [
-      '| AC-1.1.a | opens | `test/e2e/a.test.ts` "opens %s"<br>`test/e2e/a.test.ts` "the door" | |',
-      '| AC-1.1.b | closes | | Not built yet. |',
-    ];
-    const tests = "describe('the door', () => {\n  test.each(['x'])('opens %s', () => 1);\n});";
-    expect(check({ 'docs/requirements.md': rows.join('\n'), 'test/e2e/a.test.ts': tests })).toMatchObject({ ok: true });
+    const proofs = ['opens %s', 'the door', 'closes'].map((title) => ({ file: 'test/e2e/a.test.ts', test: title }));
+    const files = {
+      [MAP]: map({ proofs, limit: { seconds: 2, bench: 'hand-offs' } }, { notBuilt: true, note: 'Later.' }),
+      'bench/run.ts': BENCH,
+      'test/e2e/a.test.ts':
+        "import './a-suite.ts';\ndescribe('the door', () => test.each(['x'])('opens %s', () => 1));",
+      'test/e2e/a-suite.ts': "export const suite = () => test('closes', () => 1);",
+    };
+    expect(check(files)).toEqual(check({}));
+  });
+
+  test('accepts a skip with a reason, and the word in text', () => {
+    const files = {
+      'test/e2e/a.test.ts': [
+        "beforeEach(({ skip }) => skip(!has(1, ')'), missing ?? ''));",
+        "test('opens', (context) => context.skip(isSmall, `a disk (small`));",
+        "const text = /['`]/; // test.skip(x)",
+        "expect(text).toBe('test.only(1)');",
+      ].join('\n'),
+      'packages/core/src/index.ts': "import { Task } from '@tidemill/contract';\nexport const skip = Task.skip(1);",
+    };
+    expect(check(files)).toEqual(check({}));
+  });
+
+  test('is a program that prints what is broken, and fails', () => {
+    expect(checkByProgram({})).toMatchObject({ ok: true, output: expect.stringContaining('0 broken rules') });
+    const { ok, output } = checkByProgram({ [MAP]: map({}), 'scripts/pack-v2.ts': '' });
+    expect(output).toContain('scripts/pack-v2.ts: "pack-v2": replace the old one and delete it [file name]\n');
+    expect(output).toContain(`${MAP}: R-1 names no test`);
+    expect(ok).toBe(false);
   });
 
   test('warns of a file that grows, and of a tree without a program', () => {
@@ -192,6 +256,12 @@ describe('check-repo', () => {
     const core = `import '@tidemill/contract';\n// Date.now and Math.random are forbidden here\nexport const text = "Date.now()"; /* setTimeout */`;
     expect(check({ 'packages/core/src/index.ts': core })).toMatchObject({ ok: true });
   });
+});
+
+test('bareCode knows a quote in a regular expression from a string', () => {
+  const text = "const a = b / c; // '\nx(/[`/]'/, 'y'); d = e / f / 'g';";
+  expect(bareCode(text, { strings: true })).toBe("const a = b / c;     \nx(/[`/]'/, 'y'); d = e / f / 'g';");
+  expect(bareCode(text, { strings: false })).toBe('const a = b / c;     \nx(       ,    ); d = e / f /    ;');
 });
 
 test('importsOf finds every way to name a module', () => {

@@ -14,6 +14,7 @@ import {
 } from './repo-rules.ts';
 import { loadTree } from './repo-tree.ts';
 import { requirements, testTitles } from './requirement-rules.ts';
+import { skippedTests } from './skip-rules.ts';
 
 // The rules of docs/architecture.md that a machine can check: `node scripts/check-repo.ts [FOLDER]`.
 
@@ -31,6 +32,7 @@ const RULES: Rule[] = [
   agentGuide,
   testTitles,
   requirements,
+  skippedTests,
 ];
 
 /** What is broken in a tree, a line each, then the sums. */

@@ -15,7 +15,7 @@ const SKIPPED_FOLDERS = new Set([
   '.tidemill-cache',
   '.tidemill-dev',
 ]);
-const TEXT = /\.(ts|mts|tsx|mjs|js|md)$/;
+const TEXT = /\.(ts|mts|tsx|mjs|js|md|yaml)$/;
 
 export function loadTree(root: string): RepoTree {
   const files = new Map<string, string>();
@@ -30,7 +30,8 @@ export function loadTree(root: string): RepoTree {
   return { files };
 }
 
-export const isTest = (path: string) => /\.test\.tsx?$/.test(path) || path.startsWith('test/');
+/** Test files, the suites that several of them share, and what supports them. */
+export const isTest = (path: string) => /(?:\.test|-suite)\.tsx?$/.test(path) || path.startsWith('test/');
 
 /** Source files of a package, without tests. */
 export function sources(tree: RepoTree): [path: string, text: string][] {
@@ -38,12 +39,22 @@ export function sources(tree: RepoTree): [path: string, text: string][] {
 }
 
 // One token per alternative, so that a quote in a comment or a comment sign in a string has no effect.
-const TOKENS = /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+const TOKENS = new RegExp(
+  [
+    /\/\/[^\n]*|\/\*[\s\S]*?\*\//,
+    /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/,
+    // A regular expression, which may have a single quote in it. Division follows a value, never one of these.
+    /(?<=[(,=:[!&|?]\s*|\breturn\s+)\/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+\//,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'g',
+);
 
 /** The code without comments; with `strings: false` also without text in quotes. Line breaks stay. */
 export function bareCode(text: string, keep: { strings: boolean }): string {
   const blank = (token: string) => token.replace(/[^\n]/g, ' ');
-  return text.replace(TOKENS, (token) => (token.startsWith('/') || !keep.strings ? blank(token) : token));
+  return text.replace(TOKENS, (token) => (/^\/[/*]/.test(token) || !keep.strings ? blank(token) : token));
 }
 
 const IMPORTS = [

@@ -63,7 +63,7 @@ describe('the launcher on Node 24', () => {
 
 describe('the launcher on an older Node', () => {
   test('says what to do when no Node 24 is installed next to it', (context) => {
-    if (!OLD) return context.skip(NO_OLD);
+    if (!OLD) return context.skip(true, NO_OLD);
     const done = spawnSync(OLD, [launcher, 'exit', '0'], { encoding: 'utf8' });
     expect(done.status).toBe(1);
     expect(done.stderr).toContain('needs Node 24');
@@ -77,28 +77,28 @@ describe('the launcher on an older Node', () => {
     });
 
     test('runs the program there and passes on its exit code', (context) => {
-      if (!OLD) return context.skip(NO_OLD);
+      if (!OLD) return context.skip(true, NO_OLD);
       const done = spawnSync(OLD, [launcher, 'exit', '3'], { encoding: 'utf8' });
       expect(done.stdout).toMatch(/^v2[4-9] \d+ exit 3\n$/);
       expect(done.status).toBe(3);
     });
 
     test('passes on signals', async (context) => {
-      if (!OLD) return context.skip(NO_OLD);
+      if (!OLD) return context.skip(true, NO_OLD);
       const { child } = await started(OLD, 'wait');
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([7, null]);
     });
 
     test('ends by the signal that ended the program', async (context) => {
-      if (!OLD) return context.skip(NO_OLD);
+      if (!OLD) return context.skip(true, NO_OLD);
       const { child, pid } = await started(OLD, 'wait');
       process.kill(pid, 'SIGKILL');
       expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
     });
 
     test('ends the program when it is killed', async (context) => {
-      if (!OLD) return context.skip(NO_OLD);
+      if (!OLD) return context.skip(true, NO_OLD);
       const { child, pid } = await started(OLD, 'wait');
       expect(pid).not.toBe(child.pid);
       child.kill('SIGKILL');

@@ -5,14 +5,13 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ChildHost, type ChildSpec, startChild } from '../../../packages/daemon/src/process/child.ts';
 import { leakedProcesses } from '../../../packages/daemon/src/process/leaks.ts';
 import { sandboxStatus } from '../../../packages/daemon/src/process/sandbox.ts';
 import { escapes, MARK, OPENER, type Surroundings, TRIER } from '../../support/hostile/escapes.ts';
 
 const status = await sandboxStatus();
-if (!status.available) console.log(`skipped: escapes from the sandbox, since ${status.why}`);
 
 let base: string;
 let around: Surroundings;
@@ -142,7 +141,9 @@ async function play(script: string, more: Partial<ChildSpec> = {}): Promise<stri
   return text;
 }
 
-describe.skipIf(!status.available)('a sandboxed command', { timeout: 120_000 }, () => {
+describe('a sandboxed command', { timeout: 120_000 }, () => {
+  beforeEach(({ skip }) => skip(!status.available, status.why));
+
   it('cannot escape by any of these ways', async () => {
     process.env.TIDEMILL_TEST_SECRET = MARK;
     const [before, kernel, name] = [everything(), kernelState(), hostname()];
