@@ -38,6 +38,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   loop: () => import('./loop.ts'),
   tracker: () => import('./tracker.ts'),
   simulator: () => import('./simulator.ts'),
+  criteria: () => import('./criteria.ts'),
 };
 
 const { values, positionals } = parseArgs({

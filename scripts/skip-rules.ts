@@ -7,8 +7,6 @@ const NO_REASON = /\b(?:describe|suite|test|it)\b(?:\s*\.\s*\w+)*?\s*\.\s*(skipI
 const OPTION = /\b(skip|todo|only)\s*:\s*true\b/g;
 const CALL = /(?<![\w.])(?:(\w+)\s*\.\s*)?skip\s*\(/g;
 const TEST_FUNCTION = /^(?:describe|suite|test|it)$/;
-/** No second argument, or an empty string. */
-const EMPTY = /^(?:['"`]\s*['"`])?$/;
 const CURE = "use context.skip(condition, 'reason')";
 
 export const skippedTests: Rule = (tree) =>
@@ -30,10 +28,16 @@ function problemsOf(text: string): { line: number; problem: string }[] {
   }));
   for (const match of code.matchAll(CALL)) {
     if (TEST_FUNCTION.test(match[1] ?? '')) continue;
-    const [, reason = ''] = argumentsAt(code, withStrings, match.index + match[0].length);
-    if (EMPTY.test(reason)) problems.push({ index: match.index, problem: 'a skip has no reason' });
+    if (!hasReason(argumentsAt(code, withStrings, match.index + match[0].length)))
+      problems.push({ index: match.index, problem: 'a skip has no reason' });
   }
   return problems.map(({ index, problem }) => ({ line: code.slice(0, index).split('\n').length, problem }));
+}
+
+/** The second argument, or the only one if it is text: a variable may be a condition. */
+function hasReason([first = '', second = '']: string[]): boolean {
+  const reason = second || (/^['"`]/.test(first) ? first : '');
+  return !/^(?:['"`]\s*['"`])?$/.test(reason);
 }
 
 /** The arguments of a call whose first one begins at `start`. Strings count for what they say, not for their brackets. */

@@ -62,6 +62,24 @@ describe('what a worker gets', () => {
     expect(mill.offered('merger')).toBe(1);
   });
 
+  test('a reviewer gets the most urgent work first, then the oldest task, whichever was finished first', () => {
+    const mill = new Mill();
+    const [older, younger, urgent] = [mill.add({ priority: 4 }), mill.add(), mill.add()] as const;
+    mill.bring(younger, 'review');
+    mill.bring(urgent, 'review');
+    mill.bring(older, 'review');
+    const by = personActor('ada');
+    mill.must({ type: 'task.edit', projectId, taskId: older, priority: 2, by });
+    mill.must({ type: 'task.edit', projectId, taskId: urgent, priority: 0, by });
+    const order: (number | string)[] = [];
+    for (const _ of [older, younger, urgent]) {
+      const next = mill.offered('reviewer');
+      order.push(next);
+      mill.review(`task_${next}`, true);
+    }
+    expect(order).toEqual([3, 1, 2]);
+  });
+
   test('when all of the window is locked, it says that there may be more tasks', () => {
     const mill = new Mill();
     for (let index = 0; index < 4; index += 1) mill.add({ files: ['src/'] });

@@ -152,6 +152,34 @@ describe('metrics of a store', () => {
     );
   });
 
+  it('are read once for all who ask, and then only what has ended since', async () => {
+    const rows: number[] = [];
+    const counted = new Proxy(store, {
+      get: (target, key) => {
+        const value = Reflect.get(target, key);
+        if (typeof value !== 'function') return value;
+        if (key !== 'runsEnded') return value.bind(target);
+        return async (...asked: Parameters<Store['runsEnded']>) => {
+          const page = await store.runsEnded(...asked);
+          rows.push(page.length);
+          return page;
+        };
+      },
+    });
+    const metrics = new Metrics(counted, clock, () => undefined);
+    const project = (await store.project(projectId))!;
+    for (let count = 0; count < 20; count += 1) await plan();
+    const asked = () =>
+      Promise.all([metrics.of(project, '24h'), metrics.of(project, '7d'), metrics.history(project, '7d')]);
+    expect((await asked())[0]!.total.errors).toBe(20);
+    expect(rows).toEqual([20]);
+    await plan();
+    now += 5_000;
+    expect((await asked())[0]!.total.errors).toBe(21);
+    // The last one of before is read again: another may have ended at the same moment.
+    expect(rows).toEqual([20, 2]);
+  });
+
   it('a month of 100,000 runs is added up', { timeout: 120_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), 'tidemill metrics '));
     const file = join(folder, 'store.db');

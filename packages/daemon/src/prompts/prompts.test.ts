@@ -187,12 +187,14 @@ it('puts earlier context first and feedback where the template has it', async ()
   const feedback = [
     { kind: 'gate' as const, text: 'Gate test failed', files: [] },
     { kind: 'conflict' as const, text: 'Both changed it.', files: ['a.ts', 'b.ts'] },
+    { kind: 'review' as const, text: 'Not met: fast', files: [] },
   ];
   const text = await render('request_changes', { context, feedback });
   expect(text).toMatch(/^## Task context\n\n### \[agent\] plan_summary \(1970-01-01T00:00:00.000Z\)\nWe plan\./);
   expect(text).toContain('```\nGate test failed\n```');
   expect(text).toContain('Files: a.ts, b.ts\nBoth changed it.');
   expect(text.match(/Gate test failed/g)).toHaveLength(1);
+  expect(text.match(/Not met: fast/g)).toHaveLength(1);
 });
 
 it('shows a person’s comments on a plan once', async () => {

@@ -6,6 +6,7 @@ import { createIds, systemClock } from '../../clock.ts';
 import { openDataFolder } from '../../config/data-folder.ts';
 import type { Store } from '../../ports.ts';
 import { openStore } from '../../store/open.ts';
+import { workerViews } from './fleet.ts';
 
 const HOUR = 3_600_000;
 const ADA = personActor('ada');
@@ -154,7 +155,7 @@ describe('without a daemon', () => {
     ]);
   });
 
-  test('a summary of ten workers with full histories', async () => {
+  test('a summary of ten workers with full histories tells the health of each with three reads of the store', async () => {
     for (let number = 3; number <= 10; number += 1) {
       const name = `agent-${number}`;
       await must({
@@ -165,17 +166,31 @@ describe('without a daemon', () => {
         role: 'builder',
       });
     }
+    const silentForMs = (number: number) => (number === 9 ? 90_000 : number === 10 ? 150_000 : 0);
     for (let number = 1; number <= 10; number += 1)
-      for (let beat = 0; beat < 12; beat += 1)
+      for (let beat = 0; beat < 12; beat += 1) {
+        agoMs = silentForMs(number);
         await must({
           type: 'worker.beat',
           projectId: project,
           workerId: `${project}/agent-${number}`,
           beat: { memoryMb: beat, cpuPercent: number },
         });
-    const views = await api.workers({ project });
+      }
+    agoMs = 0;
+    const reads: string[] = [];
+    const counted = new Proxy(before, {
+      get: (target, key) => {
+        reads.push(String(key));
+        return Reflect.get(target, key);
+      },
+    });
+    const views = await workerViews({ store: counted, clock: systemClock }, (await before.project(project))!);
+    expect(reads).toHaveLength(3);
     const agents = views.filter(({ role }) => role === 'builder');
     expect(agents.map(({ name }) => name)).toEqual(Array.from({ length: 10 }, (_, index) => `agent-${index + 1}`));
-    expect(agents.every(({ health, memoryMb }) => health === 'healthy' && memoryMb === 11)).toBe(true);
+    expect(agents.map(({ health }) => health)).toEqual([...Array(8).fill('healthy'), 'degraded', 'unresponsive']);
+    expect(agents.every(({ memoryMb }) => memoryMb === 11)).toBe(true);
+    expect((await api.workers({ project })).map(({ name }) => name)).toEqual(views.map(({ name }) => name));
   });
 });

@@ -27,7 +27,10 @@ export async function listWorkers(services: Services, input: RouteRequest<'worke
   return workerViews(services, await projectOf(services, input.project));
 }
 
-export async function workerViews({ store, clock }: Services, project: Project): Promise<WorkerView[]> {
+export async function workerViews(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  project: Project,
+): Promise<WorkerView[]> {
   const leased = new Map((await store.leased(project.id)).map((task) => [task.lease!.workerId, task]));
   const jobs = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
   const workers = (await store.workers(project.id)).sort((a, b) =>
