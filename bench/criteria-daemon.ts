@@ -18,11 +18,20 @@ export interface WorkingDaemon {
   /** The events so far. */
   log(): Promise<LoggedEvent[]>;
   /** The first event of this kind for which this holds, now or later. */
-  event<T extends EventBody['type']>(type: T, isIt?: (body: Logged<T>['body']) => boolean): Promise<Logged<T>>;
+  event<T extends EventBody['type']>(
+    type: T,
+    isIt?: (body: BodyOf<T>) => boolean,
+  ): Promise<{ at: number; body: BodyOf<T> }>;
 }
 
-/** An event of this kind. */
-export type Logged<T extends EventBody['type']> = LoggedEvent & { body: Extract<EventBody, { type: T }> };
+export type BodyOf<T extends EventBody['type']> = Extract<EventBody, { type: T }>;
+
+/** How long something took that a criterion limits. */
+export interface Measured {
+  id: string;
+  what: string;
+  seconds: number;
+}
 
 /** `settings`: lines of the config besides the agent. The repository has a remote, so that what lands is pushed. */
 export async function startWorking(
@@ -54,18 +63,15 @@ export async function startWorking(
   await git(root, 'fetch', '-q', 'origin');
   const program = await startDaemon(root, home, workers);
   const api = createClient(await addressOf(home));
-  const [{ id: project }] = (await api.projects({ root })) as [{ id: string }];
+  const project = (await api.projects({ root }))[0]!.id;
   const log = async () => {
     const all: LoggedEvent[] = [];
     for await (const event of api.events({ project })) all.push(event);
     return all;
   };
-  const event = async <T extends EventBody['type']>(
-    type: T,
-    isIt: (body: Logged<T>['body']) => boolean = () => true,
-  ) => {
-    for await (const each of api.events({ project, types: [type], follow: true }))
-      if (isIt((each as Logged<T>).body)) return each as Logged<T>;
+  const event: WorkingDaemon['event'] = async (type, isIt = () => true) => {
+    for await (const { at, body } of api.events({ project, types: [type], follow: true }))
+      if (isIt(body as BodyOf<typeof type>)) return { at, body: body as BodyOf<typeof type> };
     throw new Error(`the events ended before ${type}`);
   };
   return { root, home, door, api, project, program, log, event };

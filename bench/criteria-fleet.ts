@@ -2,8 +2,7 @@ import { readdirSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { leakedProcesses } from '../packages/daemon/src/process/leaks.ts';
-import type { Measured } from './criteria.ts';
-import { homeIdOf, secondsUntil, startWorking } from './criteria-daemon.ts';
+import { homeIdOf, type Measured, secondsUntil, startWorking } from './criteria-daemon.ts';
 import { timed } from './sample.ts';
 
 const WORKERS = 10;

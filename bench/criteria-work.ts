@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { EventBody, LoggedEvent } from '@tidemill/contract';
 import { assetDir } from '../packages/daemon/src/assets.ts';
 import { loadCategories } from '../packages/daemon/src/prompts/categories.ts';
-import type { Measured } from './criteria.ts';
-import { type Logged, secondsUntil, startWorking, type WorkingDaemon } from './criteria-daemon.ts';
+import { type BodyOf, type Measured, secondsUntil, startWorking, type WorkingDaemon } from './criteria-daemon.ts';
 import { git } from './repository.ts';
 import { timed } from './sample.ts';
 
@@ -40,7 +39,7 @@ else if (mode === 'review') {
 }
 `;
 const SETTINGS = `pipeline: feature
-loop: { enabled: true, min: 1, max: 1, exposure: 4, approval: automated, categories: [testing] }
+loop: { enabled: false, min: 1, max: 1, exposure: 4, approval: automated, categories: [testing] }
 `;
 
 /** What happens to work, from the times in the log. */
@@ -56,6 +55,8 @@ export async function measureWork(folder: string): Promise<Measured[]> {
     await secondsUntil(hasFigures);
     const counted = (Date.now() - done.at) / 1000;
     const prompt = await timed(() => api.prompt({ project, task: 1, mode: 'review' }));
+    await bed.event('task.moved', ({ to, taskId }) => to === 'done' && taskId !== done.body.taskId);
+    await api.switchLoop({ project, on: true, by: 'bench' });
     const proposed = await bed.event('proposal.accepted');
     await bed.event('lease.claimed', ({ subjectId }) => subjectId === proposed.body.taskId);
     await api.switchLoop({ project, on: false, by: 'bench' });
@@ -92,65 +93,35 @@ async function spentIn({ door, log }: WorkingDaemon): Promise<number> {
   return (recorded!.at - said) / 1000;
 }
 
-/** From one event to the next of another kind that belongs to it; the longest of all such times. */
+/** From each event of one kind to the next of another kind; the longest of all such times. */
 function inLog(all: LoggedEvent[]): Measured[] {
-  const of = <T extends EventBody['type']>(type: T, isIt: (body: Logged<T>['body']) => boolean = () => true) =>
-    all.filter((event): event is Logged<T> => event.body.type === type && isIt(event.body as Logged<T>['body']));
-  const modeOf = new Map(of('run.started').map(({ body }) => [body.runId, body.mode]));
-  const ended = (mode: string, outcome: string) =>
-    of('run.finished', (body) => modeOf.get(body.runId) === mode && body.outcome === outcome);
-  const longest = (from: LoggedEvent[], to: LoggedEvent[]) => {
+  const of = <T extends EventBody['type']>(type: T, isIt: (body: BodyOf<T>) => boolean = () => true): LoggedEvent[] =>
+    all.filter(({ body }) => body.type === type && isIt(body as BodyOf<T>));
+  const started = (...modes: string[]) => of('run.started', ({ mode }) => modes.includes(mode));
+  const ended = (mode: string, outcome: string) => {
+    const runs = new Set(started(mode).map(({ body }) => (body as BodyOf<'run.started'>).runId));
+    return of('run.finished', (body) => runs.has(body.runId) && body.outcome === outcome);
+  };
+  const moved = (stage: string) => of('task.moved', ({ to }) => to === stage);
+  const created = of('task.created', ({ origin }) => origin?.kind === 'loop');
+  const steps: [id: string, what: string, from: LoggedEvent[], to: LoggedEvent[]][] = [
+    ['AC-2.2.b', 'approved work has landed and is pushed', ended('review', 'approved').slice(0, 2), of('merge.landed')],
+    ['AC-2.2.c', 'a task that has landed is done', of('merge.landed'), moved('done')],
+    ['AC-3.2.a', 'finished work waits for review', ended('implement', 'pr_ready'), moved('review')],
+    ['AC-3.5.a', 'a rejection is on the task', ended('review', 'changes_requested'), moved('implement')],
+    ['AC-4.2.b', 'the use of a category is recorded before the agent starts', of('category.used'), started('propose')],
+    ['AC-4.3.a', 'an agent looks for an improvement', of('category.used'), started('propose')],
+    ['AC-4.4.a', 'a proposal is a task', ended('propose', 'proposed'), created],
+    ['AC-4.5.a', 'a free worker has its next work', ended('implement', 'pr_ready'), of('run.started')],
+    ['AC-4.5.b', 'an empty queue starts the loop', of('loop.switched').slice(0, 1), started('propose')],
+    ['AC-4.5.c', 'the task of a proposal is claimed', created, of('lease.claimed')],
+  ];
+  return steps.map(([id, what, from, to]) => {
     const times = from.flatMap((first) => {
       const next = to.find(({ seq }) => seq > first.seq);
       return next ? [(next.at - first.at) / 1000] : [];
     });
-    if (times.length === 0) throw new Error('nothing of this kind happened');
-    return Math.max(...times);
-  };
-  const builds = of('run.started', ({ mode }) => mode === 'implement' || mode === 'plan');
-  const claims = of('lease.claimed', ({ subjectId }) => builds.some(({ body }) => body.subjectId === subjectId));
-  const own = of('task.created', ({ origin }) => origin?.kind === 'loop');
-  const proposals = of('run.started', ({ mode }) => mode === 'propose');
-  const landed = of('merge.landed');
-  return [
-    {
-      id: 'AC-2.2.b',
-      what: 'approved work has landed and is pushed',
-      seconds: longest(ended('review', 'approved'), landed),
-    },
-    {
-      id: 'AC-2.2.c',
-      what: 'a task that has landed is done',
-      seconds: longest(
-        landed,
-        of('task.moved', ({ to }) => to === 'done'),
-      ),
-    },
-    {
-      id: 'AC-3.2.a',
-      what: 'finished work waits for review',
-      seconds: longest(
-        ended('implement', 'pr_ready'),
-        of('task.moved', ({ to }) => to === 'review'),
-      ),
-    },
-    {
-      id: 'AC-3.5.a',
-      what: 'a rejection is on the task',
-      seconds: longest(
-        ended('review', 'changes_requested'),
-        of('task.moved', ({ to }) => to === 'implement'),
-      ),
-    },
-    { id: 'AC-4.2.b', what: 'the use of a category is recorded', seconds: longest(of('category.used'), proposals) },
-    { id: 'AC-4.3.a', what: 'an agent looks for an improvement', seconds: longest(of('category.used'), proposals) },
-    { id: 'AC-4.4.a', what: 'a proposal is a task', seconds: longest(ended('propose', 'proposed'), own) },
-    {
-      id: 'AC-4.5.a',
-      what: 'a free worker has its next work',
-      seconds: longest(ended('implement', 'pr_ready'), of('run.started')),
-    },
-    { id: 'AC-4.5.b', what: 'an empty queue starts the loop', seconds: longest(landed.slice(-1), proposals) },
-    { id: 'AC-4.5.c', what: 'the task of a proposal is claimed', seconds: longest(own, claims) },
-  ];
+    if (times.length === 0) throw new Error(`nothing happened that ${id} speaks of`);
+    return { id, what, seconds: Math.max(...times) };
+  });
 }

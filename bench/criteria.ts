@@ -6,13 +6,6 @@ import type { BenchOptions } from './options.ts';
 import { row, type Section } from './row.ts';
 import { inTemporaryFolder } from './temporary.ts';
 
-/** How long something took that a criterion limits. */
-export interface Measured {
-  id: string;
-  what: string;
-  seconds: number;
-}
-
 /** The time limits of test/requirements.yaml that no other section measures, on a daemon with real agents. */
 export async function run(_options: BenchOptions): Promise<Section> {
   const limits = new Map(
