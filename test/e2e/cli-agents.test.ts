@@ -140,7 +140,7 @@ describe('agents test', { timeout: 60_000 }, () => {
 describe('Claude Code', { timeout: 240_000 }, () => {
   test('is listed, responds, and does the trial outside a project', async (context) => {
     const vendor = await installVendor(...CLAUDE_CODE);
-    if ('missing' in vendor) return context.skip(true, vendor.missing);
+    if ('missing' in vendor) return context.skip(vendor.missing);
     machine.env.PATH = `${vendor.bin}${delimiter}${process.env.PATH}`;
     const folder = join(repository.folder, 'elsewhere');
     repository.write({ '../elsewhere/note.txt': 'no repository\n' });
