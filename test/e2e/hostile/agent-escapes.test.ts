@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import type { Finding, TaskSummary } from '@tidemill/contract';
 import { routes } from '@tidemill/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { sandboxStatus } from '../../../packages/daemon/src/process/sandbox.ts';
 import { MARK } from '../../support/hostile/escapes.ts';
 import { makeHostileRepository } from '../../support/hostile/repository.ts';
@@ -48,13 +48,14 @@ const read = (title: string, ...commands: string[]) => ({
   does: `{ ${commands.map((command) => `( ${command} ) 2>&1 || true`).join('; ')}; } > "src/${title}.txt"; echo tried >> "src/${title}.txt"`,
 });
 
-describe.skipIf(!status.available)('an agent in the real daemon', () => {
+describe('an agent in the real daemon', () => {
   let machine: TidemillHome;
   let root: string;
   const tasks = new Map<string, TaskSummary>();
   const heard = (title: string) => readFileSync(join(root, 'src', `${title}.txt`), 'utf8');
 
   beforeAll(async () => {
+    if (!status.available) return;
     machine = new TidemillHome({ DATABASE_PASSWORD: MARK, NPM_CONFIG__AUTH: MARK });
     const { home, data, folder } = machine;
     for (const file of [join(home, '.ssh/id_rsa'), join(home, '.npmrc'), join(folder, 'elsewhere', 'letter.txt')]) {
@@ -107,7 +108,8 @@ describe.skipIf(!status.available)('an agent in the real daemon', () => {
     const left = [...tasks.values()].filter(({ stage }) => stage !== 'done');
     expect(left, `${stdout}\n${stderr}`).toEqual([]);
   }, 180_000);
-  afterAll(() => machine.close());
+  beforeEach(({ skip }) => skip(!status.available, status.why));
+  afterAll(() => machine?.close());
 
   it('finds the daemon’s address, and gets no access without a token', () => {
     const came = JSON.parse(readFileSync(join(root, 'src', 'came.json'), 'utf8')) as Record<string, unknown>[];
