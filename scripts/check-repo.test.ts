@@ -12,11 +12,11 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A small tree that follows every rule, plus these files. */
-function treeWith(changed: Record<string, string>): string {
+/** A small tree that follows every rule, plus these files; null leaves one out. */
+function treeWith(changed: Record<string, string | null>): string {
   const root = mkdtempSync(join(tmpdir(), 'tidemill-check-'));
   folders.push(root);
-  const files: Record<string, string> = {
+  const files: Record<string, string | null> = {
     'AGENTS.md': 'Run npm test.\n',
     'packages/contract/src/index.ts': "import { z } from 'zod';\nexport const Task = z.object({});\n",
     'packages/core/src/index.ts': "import { Task } from '@tidemill/contract';\nexport const parse = Task.parse;\n",
@@ -25,13 +25,14 @@ function treeWith(changed: Record<string, string>): string {
     ...changed,
   };
   for (const [path, text] of Object.entries(files)) {
+    if (text === null) continue;
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
   return root;
 }
 
-function check(changed: Record<string, string>): { ok: boolean; output: string } {
+function check(changed: Record<string, string | null>): { ok: boolean; output: string } {
   const { ok, lines } = checkRepo(treeWith(changed));
   return { ok, output: lines.join('\n') };
 }
@@ -241,6 +242,9 @@ describe('check-repo', () => {
     const { ok, output } = check({ [MAIN]: `import './ports.ts';\nimport '@tidemill/core';\n${lines(310)}` });
     expect(output).toContain(`warning: ${MAIN}: 312 lines`);
     expect(ok).toBe(true);
+    const without = check({ [MAIN]: null });
+    expect(without.output).toContain(`warning: ${MAIN}: does not exist`);
+    expect(without.ok).toBe(true);
   });
 
   test('is not misled by comments and strings', () => {
