@@ -9,14 +9,11 @@ import { createClient } from '@tidemill/contract/client';
 import { inject } from 'vitest';
 import { connect, projectAt } from '../../packages/daemon/src/cli/connect.ts';
 import { rootOf } from '../../packages/daemon/src/git/repository.ts';
+import { type Finished, needsProcess, runCommand } from './command-line.ts';
 
 const LAUNCHER = inject('launcher');
 
-export interface Finished {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
+export type { Finished };
 
 export interface StartedDaemon {
   /** The daemon itself: on a new enough Node the launcher runs the program in its own process. */
@@ -61,8 +58,13 @@ export class TidemillHome {
     };
   }
 
-  /** Runs the program to its end. */
+  /** Runs a command to its end, in this process if it needs none of its own. */
   run(args: string[], cwd: string): Promise<Finished> {
+    return needsProcess(args) ? this.start(args, cwd) : runCommand(args, this.env, cwd);
+  }
+
+  /** Runs the program to its end, where its process is what a test is about. */
+  start(args: string[], cwd: string): Promise<Finished> {
     return this.program(process.execPath, [LAUNCHER, ...args], cwd);
   }
 
