@@ -1,45 +1,23 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { TaskSummary } from '@tidemill/contract';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describeCheats } from '../../support/hostile/cheat-suite.ts';
 import { CHEATS } from '../../support/hostile/cheats.ts';
-import { failuresOfClone, makeHostileRepository } from '../../support/hostile/repository.ts';
-import { TidemillHome } from '../../support/tidemill-home.ts';
 
-const MINUTE = 60_000;
+/** One of each family; the long tests have all of them. */
+const FAMILIES = [
+  'honest-work',
+  'extended-gitignore',
+  'fake-program',
+  'test-rewrites-source',
+  'background-session',
+  'symlink-out-of-the-tree',
+  'attribute-eol',
+  'passes-the-second-time-home',
+  'assume-unchanged',
+  'forged-evidence',
+  'forged-approval',
+  'settings-of-tidemill',
+];
 
-/** One daemon, one repository, a task per cheat; then each is checked. */
-describe('agents that cheat', () => {
-  let machine: TidemillHome;
-  let root: string;
-  const tasks = new Map<string, TaskSummary>();
-
-  beforeAll(async () => {
-    machine = new TidemillHome();
-    root = await makeHostileRepository(machine, CHEATS);
-    const list = CHEATS.map(({ title, pipeline = 'quick' }) => ({ title, pipeline, accept: ['It is done'] }));
-    const file = join(machine.folder, 'tasks.yaml');
-    writeFileSync(file, JSON.stringify(list));
-    await machine.run(['task', 'add', '--from', file], root);
-    const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain'], root);
-    expect(code, `${stdout}\n${stderr}`).toBe(0);
-    for (const task of await machine.json<TaskSummary[]>(['task', 'list'], root)) tasks.set(task.title, task);
-  }, 5 * MINUTE);
-  afterAll(() => machine.close());
-
-  test.each(CHEATS)('$title', ({ title, lands }) => {
-    const task = tasks.get(title);
-    expect(task, title).toBeDefined();
-    if (lands !== 'either') expect(task?.stage === 'done', `${title} is in ${task?.stage}`).toBe(lands);
-  });
-
-  test('a fresh clone of every commit that landed passes its own gates', async () => {
-    const commits = (await machine.git(root, 'rev-list', 'main')).split('\n');
-    expect(commits.length).toBe(1 + [...tasks.values()].filter(({ stage }) => stage === 'done').length);
-    for (const commit of commits) expect(await failuresOfClone(machine, root, commit), commit).toEqual([]);
-  });
-
-  test('the dependencies of the tasks were installed once', () => {
-    expect(readFileSync(join(machine.data, 'package-cache', 'installs'), 'utf8')).toBe('run\n');
-  });
-});
+describeCheats(
+  'agents that cheat',
+  CHEATS.filter(({ title }) => FAMILIES.includes(title)),
+);

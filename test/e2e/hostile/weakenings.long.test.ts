@@ -1,0 +1,30 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  HONEST,
+  testHonestWork,
+  testWeakenings,
+  WEAKENINGS,
+  WeakeningBed,
+} from '../../support/hostile/weakening-bed.ts';
+
+const MINUTE = 60_000;
+const bed = new WeakeningBed();
+beforeAll(() => bed.open(), 2 * MINUTE);
+afterAll(() => bed.close());
+
+describe('every known change to what gates check, without a review', () => {
+  testWeakenings(bed, WEAKENINGS);
+});
+
+describe('honest work beside every known cheat', () => {
+  testHonestWork(bed, HONEST);
+
+  test('a renamed test: lands without a question', { timeout: 2 * MINUTE }, async () => {
+    const { id, number } = await bed.add('renames', {
+      'test/more.test.js': null,
+      'test/addition.test.js': `${bed.onMain('test/more.test.js')}\n`,
+    });
+    await bed.landed(id);
+    expect(await bed.api.questions({ project: bed.project, task: number, all: true })).toEqual([]);
+  });
+});
