@@ -30,7 +30,7 @@ describe('up', () => {
   });
 
   test('--until-idle ends when all remaining tasks wait for a person', async () => {
-    await machine.run(['task', 'add', 'Nobody can do this'], root);
+    await machine.ask(root, (api, project) => api.addTask({ project, title: 'Nobody can do this' }));
     const { code, stdout } = await machine.run(['up', '--until-idle'], root);
     expect(code).toBe(0);
     expect(stdout).toContain('#1  blocked');
@@ -41,7 +41,7 @@ describe('up', () => {
     expect(shown.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   });
 
-  test('--json prints one line once ready; commands then go through the daemon; stop ends it', async () => {
+  test('--json prints one line once ready; commands then go through the daemon; stop ends it, and no secret is in the log', async () => {
     const daemon = await machine.up(root, '--workers', '3');
     expect(daemon.pid).toBe(daemon.child.pid);
     const status = await machine.json<ProjectStatus>(['status'], root);
@@ -50,34 +50,26 @@ describe('up', () => {
     const added = await machine.json<TaskSummary>(['task', 'add', 'Through the daemon'], root);
     expect(added).toMatchObject({ number: 1, pipeline: 'quick' });
     expect(await machine.json<TaskSummary[]>(['task', 'list'], root)).toHaveLength(1);
-    expect((await machine.run(['stop'], root)).code).toBe(0);
+    const { token } = JSON.parse(readFileSync(join(machine.data, 'daemon.json'), 'utf8')) as { token: string };
+    expect((await machine.start(['stop'], root)).code).toBe(0);
     await daemon.ended;
     expect(daemon.child.exitCode).toBe(0);
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
     expect((await machine.run(['stop'], root)).code).toBe(1);
+    const log = readFileSync(join(machine.data, 'daemon.log'), 'utf8');
+    expect(log).toContain('stopped');
+    expect(log, 'no secret reaches the log').not.toContain(token);
   });
 
-  test('SIGTERM stops it gracefully', async () => {
-    const daemon = await machine.up(root);
-    daemon.child.kill('SIGTERM');
-    await daemon.ended;
-    expect(daemon.child.exitCode).toBe(0);
-    expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
-  });
-
-  test('a killed daemon leaves no lock: the next command and the next up work', async () => {
+  test('a killed daemon leaves no lock: the next command works, and the next up, with at most ten workers', async () => {
     const daemon = await machine.up(root);
     daemon.child.kill('SIGKILL');
     await daemon.ended;
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(true);
     expect((await machine.json<ProjectStatus>(['status'], root)).running).toBe(false);
-    expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
-  });
-
-  test('more than ten workers are capped with a warning', async () => {
-    const { code, stderr } = await machine.run(['up', '--until-idle', '--workers', '50'], root);
-    expect(code).toBe(0);
-    expect(stderr).toContain('starting 10 instead of 50');
+    const next = await machine.run(['up', '--until-idle', '--workers', '50'], root);
+    expect(next.code).toBe(0);
+    expect(next.stderr, 'more than ten workers are capped').toContain('starting 10 instead of 50');
   });
 
   test('a port in use is reported', async () => {
@@ -90,37 +82,30 @@ describe('up', () => {
     expect(stderr).toContain(`port ${port} is used by another program`);
     expect(stderr).toContain('--port');
   });
-
-  test('no secret reaches the log', async () => {
-    const daemon = await machine.up(root);
-    const { token } = JSON.parse(readFileSync(join(machine.data, 'daemon.json'), 'utf8')) as { token: string };
-    await machine.run(['stop'], root);
-    await daemon.ended;
-    const log = readFileSync(join(machine.data, 'daemon.log'), 'utf8');
-    expect(log).toContain('stopped');
-    expect(log).not.toContain(token);
-  });
 });
 
 describe('a second up on the same data folder', () => {
-  test('for the same project is refused with pid and url', async () => {
+  test('is refused with pid and url for the same project, and joins the running daemon for another one', async () => {
     const daemon = await machine.up(root);
     const { code, stderr } = await machine.run(['up'], root);
     expect(code).toBe(1);
     expect(stderr).toContain(`pid ${daemon.pid}, ${daemon.url}`);
-  });
-
-  test('for another project joins the running daemon', async () => {
-    const daemon = await machine.up(root);
     const other = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
     try {
-      const { code, stdout } = await machine.run(['up', '--until-idle', '--json'], other.root);
-      expect(code).toBe(0);
-      expect(JSON.parse(stdout)).toMatchObject({ pid: daemon.pid, url: daemon.url, project: { root: other.root } });
+      const joined = await machine.run(['up', '--until-idle', '--json'], other.root);
+      expect(joined.code).toBe(0);
+      expect(JSON.parse(joined.stdout)).toMatchObject({
+        pid: daemon.pid,
+        url: daemon.url,
+        project: { root: other.root },
+      });
       expect(await machine.json<ProjectStatus>(['status'], other.root)).toMatchObject({ running: true });
       expect(await machine.json<ProjectStatus>(['status'], root)).toMatchObject({ running: true });
-      await machine.run(['stop'], root);
+      // A signal ends it as gracefully as a command does.
+      daemon.child.kill('SIGTERM');
       await daemon.ended;
+      expect(daemon.child.exitCode).toBe(0);
+      expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
     } finally {
       other.remove();
     }

@@ -2,72 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IdeaDetail, IdeaSummary } from '@tidemill/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type StartedDaemon, TidemillHome } from '../support/tidemill-home.ts';
+import { CONFIG, IdeaBed } from '../support/idea-bed.ts';
 import { until } from '../support/until.ts';
-import { TemporaryRepository } from './cli-repository.ts';
 
-const artifact = (type: string, content = `All about the ${type} of the tide table, in enough words to be clear.`) =>
-  `{ type: ${type}, summary: The ${type}, content: "${content}", confidence: 0.8 }`;
-/** A rule for the reply to a message that contains these words. */
-const rule = (words: string, ideation: string, said = 'Understood.') => `
-  - when: { mode: ideate, prompt: "${words}" }
-    do:
-      - say: "${said}"
-      - result: { summary: replied, ideation: { reply: "${said}", ${ideation} } }`;
-const SCENARIO = `runs:${[
-  rule('all is settled', 'signals: { confidence: 0.9 }', 'The brief is ready.'),
-  rule(
-    'ten of twelve',
-    `signals: { decisions: [{ type: validation, text: Ten of twelve asked for it }, { type: validation, text: Data is free }, { type: validation, text: Phones work there }], risks: [{ text: Fog, severity: high }] }`,
-  ),
-  rule('FOUND-BY-SEARCH', 'signals: { confidence: 0.5 }', 'The search helped.'),
-  rule(
-    'first a list',
-    `signals: { artifacts: [${artifact('mvp-features')}, ${artifact('differentiator')}], confidence: 0.5 }, complexity: 9, wantsResearch: [Tide data]`,
-  ),
-  rule('Answer: Fishermen', 'signals: {}', 'Fishermen, noted.'),
-  rule(
-    'harbours without a network',
-    `title: Tide table, signals: { artifacts: [${artifact('target-user')}, ${artifact('problem', 'No tides')}, ${artifact('solution-concept')}], confidence: 0.4 }`,
-    'Who reads it?',
-  ),
-].join('')}
-`;
-const SEARCH = `#!/bin/sh
-case "$1" in *hang*) sleep 600;; esac
-echo '<html><script>steal()</script><p>FOUND-BY-SEARCH: tide data is free</p></html>'
-`;
-const CONFIG = `target: main
-agents:
-  default: { type: scripted, script: .tidemill/scenario.yaml }
-research: { command: [sh, search.sh, "{query}"], timeout: 10s }
-`;
+const bed = new IdeaBed();
+const { machine, repository, root, cli, json, shown } = bed;
+beforeAll(() => bed.open());
+afterAll(() => bed.close());
 
-let machine: TidemillHome;
-let repository: TemporaryRepository;
-let daemon: StartedDaemon;
-let root: string;
-
-beforeAll(async () => {
-  machine = new TidemillHome();
-  repository = new TemporaryRepository({
-    'search.sh': SEARCH,
-    'README.md': '# Harbour tools\n',
-    '.tidemill/config.yaml': CONFIG,
-    '.tidemill/scenario.yaml': SCENARIO,
-    '.tidemill/profile.yaml': 'goals: [Help my village]\nskills: [Sailing]\nlifeStage: retired\n',
-  });
-  root = repository.root;
-  daemon = await machine.up(root);
-});
-afterAll(async () => {
-  await machine.close();
-  repository.remove();
-});
-
-const cli = (...args: string[]) => machine.run(args, root);
-const json = <T>(...args: string[]) => machine.json<T>(args, root);
-const shown = (idea = '1') => machine.ask(root, (api, project) => api.idea({ project, idea }));
 /** Waits until the first idea is so. */
 async function when(isSo: (detail: IdeaDetail) => boolean): Promise<IdeaDetail> {
   await until(async () => isSo(await shown()));
@@ -99,7 +41,7 @@ test('an idea goes through its phases to a brief, by command line', async () => 
   const research = found.idea.artifacts.find(({ type }) => type === 'research')!;
   expect(research.content).toContain('FOUND-BY-SEARCH: tide data is free');
   expect(research.content).not.toMatch(/script|steal/);
-  expect(found.idea.research!.why).toContain('no answer within 10 s');
+  expect(found.idea.research!.why).toContain('no answer within 3 s');
   expect(found.messages.at(-1)).toMatchObject({ role: 'agent', text: 'The search helped.' });
 
   await cli('idea', 'say', '1', 'ten of twelve people want it');
@@ -143,18 +85,14 @@ test('the agent gets phase, conversation, profile, signals, corrections and answ
   const fork = await json<IdeaDetail>('idea', 'fork', '1', '--title', 'On paper');
   expect(fork.idea).toMatchObject({ number: 2, phase: 'REFINING', forkedFrom: { number: 1 } });
   repository.write({ '.tidemill/phases/refining.md': 'OWN PHASE PROMPT\n' });
-  writeFileSync(
-    join(root, '.tidemill/scenario.yaml'),
-    `runs:
+  bed.play(`runs:
   - when: { mode: ideate, prompt: "OWN PHASE PROMPT" }
     do: [{ result: { ideation: { reply: "own phase" } } }]
-`,
-  );
+`);
   const said = await json<IdeaDetail>('idea', 'say', '2', 'and now?');
   expect(said.messages.at(-1)!.text).toBe('own phase');
   for (const words of ['Goals: Help my village', 'Ten of twelve asked for it', 'all is settled']) {
-    writeFileSync(
-      join(root, '.tidemill/scenario.yaml'),
+    bed.play(
       `runs: [{ when: { mode: ideate, prompt: "${words}" }, do: [{ result: { ideation: { reply: "saw ${words}" } } }] }]\n`,
     );
     const seen = await json<IdeaDetail>('idea', 'say', '2', 'look');
@@ -181,11 +119,11 @@ test('bad input is refused with what would be right', async () => {
 });
 
 test('people correct and remove signals, pause, archive, and write in their script', async () => {
-  writeFileSync(
-    join(root, '.tidemill/scenario.yaml'),
+  bed.play(
     `runs: [{ when: { mode: ideate, prompt: "جدول" }, do: [{ result: { ideation: { reply: "ما المشكلة؟", signals: { risks: [الضباب] } } } }] }]\n`,
   );
   repository.write({ '.tidemill/config.yaml': `${CONFIG}ideas: { keep: data }\n` });
+  await until(() => readFileSync(join(machine.data, 'daemon.log'), 'utf8').includes('is now in effect'));
   const begun = await json<IdeaDetail>('idea', 'جدول المد والجزر للموانئ');
   expect(begun.idea).toMatchObject({ number: 3, slug: '3-idea', risks: [{ text: 'الضباب' }] });
   const signal = JSON.stringify({ kind: 'artifact', type: 'problem', summary: 'لا أحد يعرف' });
@@ -209,68 +147,3 @@ test('people correct and remove signals, pause, archive, and write in their scri
   expect((await json<IdeaSummary[]>('idea', 'list')).map(({ number }) => number).sort()).toEqual([1, 2]);
   expect((await json<IdeaSummary[]>('idea', 'list', '--all')).map(({ number }) => number)).toContain(3);
 });
-
-test('a daemon killed during a reply loses no message: the next one replies to all', async () => {
-  writeFileSync(
-    join(root, '.tidemill/scenario.yaml'),
-    `runs:
-  - { when: { mode: ideate, attempt: 1 }, do: [{ hang: {} }] }
-  - { when: { mode: ideate, prompt: "and at night" }, do: [{ result: { ideation: { reply: "Both, then." } } }] }
-`,
-  );
-  const { number } = (await json<IdeaDetail>('idea', 'Lights for the pier', '--no-wait')).idea;
-  const detail = () => shown(String(number));
-  await until(async () => (await detail()).idea.briefedUpTo === 1);
-  await json('idea', 'say', String(number), 'and at night', '--no-wait');
-  daemon.child.kill('SIGKILL');
-  await daemon.ended;
-  daemon = await machine.up(root);
-  await until(async () => (await detail()).messages.at(-1)?.role === 'agent');
-  const { idea, messages } = await detail();
-  expect(messages.map(({ text }) => text)).toEqual(['Lights for the pier', 'and at night', 'Both, then.']);
-  expect(idea).toMatchObject({ jobId: null, hasNews: false, briefedUpTo: 2 });
-  expect((await cli('doctor')).code).toBe(0);
-}, 120_000);
-
-test('a daemon killed while a question or a search waits goes on with it, and two people are both answered', async () => {
-  writeFileSync(join(root, '.tidemill/scenario.yaml'), SCENARIO);
-  const restart = async () => {
-    daemon.child.kill('SIGKILL');
-    await daemon.ended;
-    daemon = await machine.up(root);
-  };
-  const { number } = (await json<IdeaDetail>('idea', 'A second table for harbours without a network')).idea;
-  const idea = String(number);
-  const now = () => shown(idea);
-  const open = async (part: string) => {
-    await until(async () => (await now()).questions.some(({ text }) => text.includes(part)));
-    return (await now()).questions.find(({ text }) => text.includes(part))!.ref;
-  };
-  const who = await open('Who would use this first');
-  await restart();
-  await cli('answer', who, '--option', '2');
-  await restart();
-  await cli('answer', await open('The problem so far'), 'Fishermen miss the tide and wait for hours in the cold');
-  await until(async () => (await now()).idea.phase === 'NARROWING' && (await now()).idea.jobId === null);
-
-  const write = (by: string, text: string) =>
-    machine.ask(root, (api, project) => api.sayToIdea({ project, idea, text, by }));
-  await Promise.all([write('ada', 'first a list of heights'), write('bea', 'first a list of times')]);
-  await until(async () => (await now()).idea.research?.status === 'wanted' && (await now()).idea.jobId === null);
-  const { messages, idea: both } = await now();
-  const people = messages.filter(({ role, text }) => role === 'person' && text.startsWith('first a list'));
-  expect(people.map(({ by }) => by.name).sort()).toEqual(['ada', 'bea']);
-  expect(both).toMatchObject({ hasNews: false, briefedUpTo: expect.any(Number) });
-  expect(both.briefedUpTo).toBeGreaterThanOrEqual(Math.max(...people.map((message) => message.number)));
-
-  const search = await open('will be researched');
-  await restart();
-  await cli('answer', search, '--option', '1');
-  await restart();
-  await until(async () => (await now()).idea.research?.status === 'done');
-  const asked = await machine.events(root, ['question.asked']);
-  const about = asked.flatMap(({ body }) =>
-    body.type === 'question.asked' && body.question.subjectId === both.id ? body.question.sourceId : [],
-  );
-  expect(about).toHaveLength(new Set(about).size);
-}, 180_000);

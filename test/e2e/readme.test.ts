@@ -1,14 +1,12 @@
-import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse } from 'yaml';
 import { callsIn, checkout, codeSpans, deadLinks, marked, readDocuments } from '../support/documents.ts';
 import { findCall, type ListedCommand, listCommands } from '../support/program-commands.ts';
+import { TourShell } from '../support/tour.ts';
 
-const run = promisify(execFile);
 const documents = readDocuments();
 const page = (path: string) => documents.get(path) ?? '';
 /** The only block of a page that has the mark. */
@@ -19,35 +17,27 @@ function block(path: string, mark: string): string {
 }
 
 describe('README', () => {
-  let home: string;
+  let shell: TourShell;
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'tidemill-readme-'));
+    shell = await TourShell.openInstalled(inject('launcher'));
   });
-  afterAll(() => rm(home, { recursive: true, force: true }));
+  afterAll(() => shell.close());
 
-  const sh = async (script: string, timeout: number) => {
-    const identity = { GIT_AUTHOR_NAME: 'A', GIT_AUTHOR_EMAIL: 'a@example.org', GIT_COMMITTER_NAME: 'A' };
-    const env = { PATH: process.env.PATH, HOME: home, ...identity, GIT_COMMITTER_EMAIL: 'a@example.org' };
-    return (await run('sh', ['-euc', script], { cwd: checkout, env, timeout })).stdout;
-  };
+  it('its tour works as described', () => shell.expectTour(), 180_000);
 
-  it('its tour works as described', async () => {
-    const tour = marked(page('README.md'), 'tour');
-    expect(tour.length).toBeGreaterThan(3);
-    const stdout = await sh(tour.join('\n'), 150_000);
-    expect(stdout).toContain('hello ann');
-    expect(stdout).toContain('hello bob');
-    expect(stdout).toContain('Whom should I greet?');
-    expect(stdout).toContain('hello carla');
-    expect(stdout.match(/Evidence: [0-9a-f]{64}/g)?.length).toBeGreaterThanOrEqual(2);
-  }, 180_000);
+  it('this checkout has the program where its tour looks for it', async () => {
+    const here = await TourShell.open(checkout);
+    const said = await here.sh('PATH="$PWD/node_modules/.bin:$PATH" tidemill task --help', 60_000);
+    await here.close();
+    expect(said).toContain('Usage: tidemill task');
+  }, 60_000);
 
   it('is short: what a user needs first', () => {
     expect(page('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_300);
   });
 
   it('a command agent gets what docs/agents.md shows', async () => {
-    const stdout = await sh(
+    const stdout = await shell.sh(
       `export PATH="$PWD/node_modules/.bin:$PATH"
        mkdir "$HOME/shown" && cd "$HOME/shown" && git init -q -b main
        printf '#!/bin/sh\ncat > input.json\necho "{\\"tidemill\\":\\"result\\",\\"outcome\\":\\"pr_ready\\"}"\n' > agent

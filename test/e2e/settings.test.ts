@@ -8,7 +8,7 @@ import {
   MetricPeriod,
   type MetricsView,
 } from '@tidemill/contract';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
@@ -30,23 +30,29 @@ gates:
   - { name: test, run: "true" }
 `;
 
-let machine: TidemillHome;
-let repository: TemporaryRepository;
-let root: string;
+const machine = new TidemillHome();
+const repository = new TemporaryRepository({ '.tidemill/config.yaml': CONFIG, 'agent.mjs': AGENT });
+const { root } = repository;
+const programs = join(machine.folder, 'programs');
+const asked = join(machine.folder, 'asked');
 
-beforeEach(() => {
-  machine = new TidemillHome();
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': CONFIG, 'agent.mjs': AGENT });
-  root = repository.root;
-});
-afterEach(async () => {
+beforeAll(async () => {
+  mkdirSync(programs);
+  writeFileSync(join(programs, 'gemini'), `#!/bin/sh\necho x >> '${asked}'\necho 9.9.9\n`);
+  chmodSync(join(programs, 'gemini'), 0o755);
+  // Only on the daemon's PATH: the command line gets it from the daemon.
+  const path = machine.env.PATH;
+  machine.env.PATH = `${programs}:${path}`;
+  await machine.up(root);
+  machine.env.PATH = path;
+}, 60_000);
+afterAll(async () => {
   await machine.close();
   repository.remove();
 });
 
 describe('settings in the real program', { timeout: 120_000 }, () => {
   it('the running daemon applies a saved config, and refuses an invalid one', async () => {
-    await machine.up(root);
     const api = machine.api();
     const [known] = await api.projects({ root });
     const project = known!.id;
@@ -91,16 +97,6 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
   });
 
   it('lists the agents that the daemon finds, and caches their versions for a while', async () => {
-    const programs = join(machine.folder, 'programs');
-    const asked = join(machine.folder, 'asked');
-    mkdirSync(programs);
-    writeFileSync(join(programs, 'gemini'), `#!/bin/sh\necho x >> '${asked}'\necho 9.9.9\n`);
-    chmodSync(join(programs, 'gemini'), 0o755);
-    // Only on the daemon's PATH: the command line gets it from the daemon.
-    const path = machine.env.PATH;
-    machine.env.PATH = `${programs}:${path}`;
-    await machine.up(root);
-    machine.env.PATH = path;
     const listed = await machine.json<AgentView[]>(['agents'], root);
     const [known] = await machine.api().projects({ root });
     const project = known!.id;
@@ -120,8 +116,8 @@ describe('settings in the real program', { timeout: 120_000 }, () => {
   });
 
   it('history agrees with the metrics, and fits a terminal', async () => {
-    await machine.up(root);
-    for (const title of ['One', 'Two']) await machine.run(['task', 'add', title], root);
+    // The first one has landed before.
+    await machine.run(['task', 'add', 'Two'], root);
     let done = 0;
     await machine.event('task.moved', (body) => body.to === 'done' && ++done === 2);
     for (const period of MetricPeriod.options) {

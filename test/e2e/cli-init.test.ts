@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { TidemillHome } from '../support/tidemill-home.ts';
+import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
+
+let machine: TidemillHome;
+let repository: TemporaryRepository;
+let root: string;
+
+beforeEach(() => {
+  machine = new TidemillHome();
+  repository = new TemporaryRepository({ 'package.json': '{"scripts":{"test":"node --test"}}' });
+  root = repository.root;
+});
+afterEach(async () => {
+  await machine.close();
+  repository.remove();
+});
+const configure = (text = QUIET_CONFIG) => repository.write({ '.tidemill/config.yaml': text });
+
+describe('init', () => {
+  test('writes a config with what it found, names the next two commands and commits nothing', async () => {
+    const { code, stdout } = await machine.run(['init'], root);
+    expect(code).toBe(0);
+    for (const text of ['gate test: npm test', 'work lands on main', 'tidemill task add', 'tidemill up'])
+      expect(stdout).toContain(text);
+    expect(repository.git('log', '--oneline').split('\n')).toHaveLength(1);
+    expect(repository.git('status', '--porcelain')).toBe('?? .tidemill/');
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  test('does not change an existing config, even from a subfolder', async () => {
+    configure();
+    repository.write({ 'lib/deep/a.txt': '' });
+    const { code, stdout } = await machine.run(['init'], join(root, 'lib/deep'));
+    expect(code).toBe(0);
+    expect(stdout).toContain('already exists and was not changed');
+    expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toBe(QUIET_CONFIG);
+  });
+
+  test('without an installed agent it says in one line what to install, and so does up', async () => {
+    const { stdout } = await machine.run(['init'], root);
+    const [line, ...more] = stdout.split('\n').filter((each) => each.includes('install'));
+    expect(line).toMatch(/^ {2}No coding agent is installed\. Install claude: \S.* \(tidemill agents lists others\)$/);
+    expect(more).toEqual([]);
+    expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toMatch(/default: \{ type: claude \} {3}# not i/);
+    const up = await machine.run(['up', '--until-idle'], root);
+    expect(up).toMatchObject({ code: 2, stdout: '' });
+    expect(up.stderr).toMatch(/^tidemill: \.tidemill\/config\.yaml: agents\.default: \S.*install.*\n$/);
+    const doctor = await machine.run(['doctor'], root);
+    expect(doctor.stdout).toMatch(/problem +agents .*agents\.default: \S.*install/);
+  });
+
+  test('refuses a folder without a repository, and a repository without commits', async () => {
+    expect(await machine.run(['init'], machine.home)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('not in a git repository'),
+    });
+    await machine.git(machine.home, 'init', '-q');
+    expect(await machine.run(['init'], machine.home)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('no commits yet'),
+    });
+  });
+});

@@ -1,0 +1,3 @@
+import { describeSharedRemote } from '../support/shared-remote-suite.ts';
+
+describeSharedRemote(20);
