@@ -96,6 +96,45 @@ describe('the fleet', { timeout: 3 * MINUTE }, () => {
     expect((await bed.task(number)).task.stage).toBe('done');
   });
 
+  test('a crash is shown with its error; restart clears it, reset clears the figures', async () => {
+    const number = await bed.add('One that dies');
+    const { id } = (await bed.task(number)).task;
+    // It is retried for a while; after that, the shown state stays.
+    await bed.machine.event('task.blocked', (body) => body.taskId === id);
+    await until(async () => (await bed.workerNamed('agent-1')).status === 'crashed');
+    const { errors, lastError } = await bed.workerNamed('agent-1');
+    expect(errors).toBeGreaterThan(0);
+    expect(lastError).toContain('out of steam');
+    await until(() => bed.session('agent-1').status === 'crashed');
+    expect(bed.session('agent-1')).toMatchObject({
+      errorCount: errors,
+      lastError: expect.stringContaining('out of steam'),
+    });
+    const again = await bed.json<WorkerView[]>('workers', 'restart', 'agent-1');
+    expect(again).toMatchObject([{ name: 'agent-1', status: 'idle', errors }]);
+    const reset = await bed.json<WorkerView[]>('workers', 'reset', 'agent-1');
+    expect(reset).toMatchObject([{ status: 'idle', errors: 0, lastError: null, tasksCompleted: 0 }]);
+    await until(() => bed.session('agent-1').errorCount === 0);
+    const audit = (await bed.events('emergency.executed')).map(({ body }) => body);
+    expect(audit).toMatchObject([
+      { operation: 'restart_worker', by: { name: 'ada' }, workers: ['agent-1'] },
+      { operation: 'reset_worker', by: { name: 'ada' }, workers: ['agent-1'] },
+    ]);
+    await bed.run('task', 'cancel', String(number));
+  });
+
+  test('restart asks before it ends an agent at work', async () => {
+    const number = await bed.add('One to restart');
+    await bed.begun(number);
+    const asked = await bed.run('workers', 'restart', 'agent-1');
+    expect(asked.code).not.toBe(0);
+    expect(asked.stderr).toContain(`This stops agent-1, working on #${number}.`);
+    bed.openDoors(number);
+    expect((await bed.run('workers', 'restart', 'agent-1', '--yes')).code).toBe(0);
+    await bed.idle();
+    expect((await bed.task(number)).task.stage).toBe('done');
+  });
+
   test('workers are added and removed at run time, with their session files', async () => {
     // Without files that are still being written; they have another name until they are complete.
     const files = () =>
@@ -119,6 +158,26 @@ describe('the fleet', { timeout: 3 * MINUTE }, () => {
     for (let count = 4; count <= 10; count += 1) await api.removeWorker({ project, worker: `agent-${count}` });
     await until(() => files().length === 4);
     expect(bed.repository.git('status', '--porcelain', '-uall').split('\n')).toEqual(['?? .tidemill/config.yaml']);
+  });
+
+  test('a task is taken from one worker and given to another', async () => {
+    const number = await bed.add('One to hand over');
+    await bed.begun(number);
+    const holder = (await bed.workers()).find(({ task }) => task !== null)!.name;
+    const other = holder === 'agent-1' ? 'agent-2' : 'agent-1';
+    const hand = (to: string) => bed.run('workers', 'reassign', String(number), to);
+    expect((await hand('agent-9')).stderr).toContain('no worker "agent-9"');
+    expect((await hand('review-agent')).stderr).toContain('is a reviewer');
+    await hand(other);
+    await until(async () => (await bed.workerNamed(other)).task?.number === number);
+    bed.openDoors(number);
+    await bed.idle();
+    const { task, runs } = await bed.task(number);
+    expect(task.stage).toBe('done');
+    expect(runs.map(({ workerId, outcome }) => [workerId.split('/').at(-1), outcome])).toEqual([
+      [holder, 'interrupted'],
+      [other, 'pr_ready'],
+    ]);
   });
 
   test('an emergency stop lists what it affects, kills agents that ignore signals, and lasts across a restart until resume', async () => {

@@ -90,7 +90,7 @@ export const NEEDS_PROC = 'it looks at processes in /proc, which this system doe
 
 /** Stops this many agents that ignore signals, then the daemon, and continues with the next one. */
 export async function emergencyStop(bed: FleetBed, agents: number): Promise<void> {
-  const done = (await bed.status()).tasks.done ?? 0;
+  const before = (await bed.status()).tasks;
   const all: number[] = [];
   for (let count = 1; count <= agents; count += 1) all.push(await bed.add(`Task ${count}, stubborn`));
   await bed.begun(...all);
@@ -121,7 +121,7 @@ export async function emergencyStop(bed: FleetBed, agents: number): Promise<void
   expect((await bed.run('status')).stdout).toContain('paused; continue with tidemill resume');
   await bed.run('resume');
   await bed.idle();
-  expect((await bed.status()).tasks).toEqual({ done: done + agents });
+  expect((await bed.status()).tasks).toEqual({ ...before, done: (before.done ?? 0) + agents });
   const { tasksCompleted } = await bed.workerNamed('agent-1');
   await bed.run('stop');
   await next.ended;
