@@ -4,17 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { personActor } from '@tidemill/contract';
 import pg from 'pg';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
 import { type Mill, open, PROJECT, postgresPlace } from './store-bed.ts';
 
 const postgresUrl = inject('postgresUrl') ?? '';
 const small = mountSmallDisk(6);
-afterAll(() => small?.remove());
+afterAll(() => {
+  if (typeof small !== 'string') small.remove();
+});
 
-test.skipIf(!small)('a full disk refuses clearly, loses nothing, and is over once there is space', async () => {
-  const mill = await (await open({ url: join(small!.folder, 'store.db'), schema: '' })).register();
-  const filler = join(small!.folder, 'filler');
+test('a full disk refuses clearly, loses nothing, and is over once there is space', async (context) => {
+  if (typeof small === 'string') return context.skip(true, small);
+  const mill = await (await open({ url: join(small.folder, 'store.db'), schema: '' })).register();
+  const filler = join(small.folder, 'filler');
   writeFileSync(filler, Buffer.alloc(3 << 20));
   const acknowledged: string[] = [];
   const body = 'x'.repeat(20_000);
@@ -51,7 +54,9 @@ test('a file that is not a database is refused and not changed', async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe.skipIf(!postgresUrl)('trouble with Postgres', () => {
+describe('trouble with Postgres', () => {
+  beforeEach(({ skip }) => skip(postgresUrl === '', 'no Postgres could be started'));
+
   test('an unreachable address is a clear error', async () => {
     await expect(open({ url: 'postgres://nobody@127.0.0.1:9/none', schema: '' })).rejects.toMatchObject({
       code: 'store_failed',
@@ -127,14 +132,14 @@ async function expectKept(mill: Mill, ids: string[]): Promise<void> {
   expect(await compareLogWithProjection(mill.store)).toEqual([]);
 }
 
-function mountSmallDisk(megabytes: number): { folder: string; remove(): void } | null {
+/** A disk that is soon full, or why there is none. */
+function mountSmallDisk(megabytes: number): { folder: string; remove(): void } | string {
   const folder = mkdtempSync(join(tmpdir(), 'tidemill-small-'));
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder], { stdio: 'pipe' });
   } catch (error) {
     rmSync(folder, { recursive: true });
-    console.warn(`skipped: a full disk, because no small disk can be mounted here (${String(error).split('\n')[0]})`);
-    return null;
+    return `no small disk can be mounted here (${String(error).split('\n')[0]})`;
   }
   return {
     folder,
