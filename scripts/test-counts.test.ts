@@ -45,9 +45,16 @@ test('a run without a report, without a test, or that ends badly without a faile
   expect(said).toHaveLength(3);
 });
 
+const SKIPPED = { titles: ['the page', 'shows a task'], state: 'skipped' as const };
+const skipping = run({ ...file('a', []), skipped: [{ name: 'a > one', reason: 'no browser' }], tests: [SKIPPED] });
+
 test('a skipped test is a failure in CI, and nowhere else', () => {
-  const skipping = run({ ...file('a', []), skipped: [{ name: 'a > one', reason: 'no browser' }] });
-  expect(vanished(skipping, { isCi: false })).toEqual([]);
-  expect(vanished(skipping, { isCi: true })).toEqual(['1 tests were skipped, and in CI every test must run']);
-  expect(vanished(run(file('a', [])), { isCi: true })).toEqual([]);
+  expect(vanished(skipping, [], false)).toEqual([]);
+  expect(vanished(skipping, [], true)).toEqual(['in CI every test must run, and 1 were skipped']);
+  expect(vanished(run(file('a', [])), [], true)).toEqual([]);
+});
+
+test('a criterion whose tests were all skipped is a failure everywhere', () => {
+  const criterion = { id: 'R-1', requirement: 'is shown', proofs: [{ file: 'a', test: 'shows a task' }] };
+  expect(vanished(skipping, [criterion], false)).toEqual([expect.stringContaining('R-1 has no proof in this run')]);
 });

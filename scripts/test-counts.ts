@@ -1,4 +1,5 @@
 import type { FileCounts, TestCounts } from './count-reporter.ts';
+import { type Requirement, unproven } from './requirements.ts';
 
 /** More failed files than this are not bad luck. */
 const MOST_REPEATED = 4;
@@ -40,7 +41,11 @@ export function slowest({ files }: TestCounts): FileCounts[] {
 }
 
 /** Proofs that the run promised and that are not there. */
-export function vanished({ files }: TestCounts, { isCi }: { isCi: boolean }): string[] {
+export function vanished({ files }: TestCounts, requirements: Requirement[], isCi: boolean): string[] {
   const skipped = sum(files.map((file) => file.skipped.length));
-  return isCi && skipped > 0 ? [`${skipped} tests were skipped, and in CI every test must run`] : [];
+  const tests = files.flatMap(({ file, tests: ran }) => ran.map((test) => ({ file, ...test })));
+  return [
+    ...(isCi && skipped > 0 ? [`in CI every test must run, and ${skipped} were skipped`] : []),
+    ...unproven(requirements, tests),
+  ];
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
 import type { TestCounts } from './count-reporter.ts';
+import { loadRequirements } from './requirements.ts';
 import { failedFiles, judge, slowest, sum, vanished, withSecondTry } from './test-counts.ts';
 import { missingPrograms } from './test-programs.ts';
 import { projectsOf, tierNamed } from './tiers.ts';
@@ -66,7 +67,9 @@ async function runTwice(): Promise<{ tests: TestCounts; unstable: string[]; prob
   const result = again.length > 0 ? withSecondTry(first, await runTests(again)) : { tests: first, unstable: [] };
   console.log('The slowest files:');
   for (const { file, ms } of slowest(first)) console.log(`${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
-  return { ...result, problems: vanished(result.tests, { isCi }) };
+  // A run of chosen files may leave proofs out.
+  const requirements = filters.length === 0 ? loadRequirements(root) : [];
+  return { ...result, problems: vanished(result.tests, requirements, isCi) };
 }
 
 if (isCi && !options['only-checks']) {
