@@ -5,7 +5,7 @@ import { git } from '../support/github/git-backend.ts';
 import { GithubBed } from '../support/github/github-bed.ts';
 import { until } from '../support/until.ts';
 
-const TIMEOUT = { timeout: 40_000 };
+const TIMEOUT = { timeout: 90_000 };
 let bed: GithubBed;
 afterEach(() => bed.close());
 

@@ -3,7 +3,7 @@ import { git } from '../support/github/git-backend.ts';
 import { GithubBed } from '../support/github/github-bed.ts';
 import { until } from '../support/until.ts';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: 90_000 };
 
 describe('work lands by pull requests', TIMEOUT, () => {
   let bed: GithubBed;
