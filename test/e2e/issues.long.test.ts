@@ -32,6 +32,14 @@ describe('issues on GitHub', TIMEOUT, () => {
       body.type === 'trackerItem.heard' && body.itemId.endsWith(`#${number}`) ? [body.authors] : [],
     );
 
+  /** GitHub closes an issue with its pull request. Tidemill closes it too, a moment later: what people do before is undone. */
+  const isSettled = async (number: number) => {
+    const written = (await bed.machine.events(bed.root, ['trackerItem.published'])).flatMap(({ body }) =>
+      body.type === 'trackerItem.published' && body.itemId.endsWith(`#${number}`) ? [body.published.isClosed] : [],
+    );
+    return written.at(-1) ?? false;
+  };
+
   beforeAll(async () => {
     bed = await GithubBed.open({ config: CONFIG });
     await bed.up();
@@ -95,7 +103,7 @@ describe('issues on GitHub', TIMEOUT, () => {
     await bed.when(task, ({ stage, title }) => stage === 'open' && title === 'Write limes');
     await bed.machine.run(['resume'], bed.root);
     await bed.when(task, ({ stage }) => stage === 'done');
-    await until(async () => (await issue(number)).state === 'closed');
+    await until(async () => (await issue(number)).state === 'closed' && (await isSettled(number)));
     await ada().editIssue(number, { state: 'open', title: 'Write limes in capitals' });
     await until(async () => (await taskOf(number)) !== task);
     await bed.when(await taskOf(number), ({ stage }) => stage === 'done');

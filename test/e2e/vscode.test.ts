@@ -161,14 +161,17 @@ describe('the VS Code extension', { timeout: 4 * PATIENCE_MS }, () => {
   test('cancels a task from its menu, after a question that names it', async () => {
     const { bed, editor } = story;
     const number = await bed.add('Put paint on the door');
-    await editor
-      .row(/Put paint on the door/)
-      .first()
-      .click({ button: 'right' });
+    await card(`#${number} Put paint on the door`).waitFor();
     const asked = editor.dialog.getByText(`Cancel #${number} Put paint on the door?`);
-    // A menu of the editor takes clicks only some time after it has appeared.
+    // A menu of the editor takes clicks only some time after it has appeared, and closes when the list changes.
     await vi.waitFor(
       async () => {
+        if (await asked.isVisible()) return;
+        await editor.page.keyboard.press('Escape');
+        await editor
+          .row(/Put paint on the door/)
+          .first()
+          .click({ button: 'right', timeout: 2000 });
         await editor.page.getByRole('menuitem', { name: 'Cancel Task…' }).click({ timeout: 2000 });
         await asked.waitFor({ timeout: 2000 });
       },
