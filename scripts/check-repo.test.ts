@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { checkRepo } from './check-repo.ts';
-import { bareCode, importsOf } from './repo-tree.ts';
+import { importsOf } from './repo-tree.ts';
 
 const MAIN = 'packages/daemon/src/main.ts';
 const folders: string[] = [];
@@ -251,12 +251,6 @@ describe('check-repo', () => {
     const core = `import '@tidemill/contract';\n// Date.now and Math.random are forbidden here\nexport const text = "Date.now()"; /* setTimeout */`;
     expect(check({ 'packages/core/src/index.ts': core })).toMatchObject({ ok: true });
   });
-});
-
-test('bareCode knows a quote in a regular expression from a string', () => {
-  const text = "const a = b / c; // '\nx(/[`/]'/, 'y'); d = e / f / 'g';";
-  expect(bareCode(text, { strings: true })).toBe("const a = b / c;     \nx(/[`/]'/, 'y'); d = e / f / 'g';");
-  expect(bareCode(text, { strings: false })).toBe('const a = b / c;     \nx(       ,    ); d = e / f /    ;');
 });
 
 test('importsOf finds every way to name a module', () => {
