@@ -73,7 +73,11 @@ export function familyOf(leader: number, about: { host: ChildHost; runId: string
       const inside = (await groupMembers(leader)).filter((pid) => pid !== leader && pid !== init);
       return inside.filter((pid) => sendSignal(pid, 'SIGTERM')).length > 0;
     },
-    kill: () => void sendSignal(-leader, 'SIGKILL'),
+    kill() {
+      // A suspended process ends, too. Nothing need be resumed, which would take scans of all processes.
+      isFrozen = false;
+      sendSignal(-leader, 'SIGKILL');
+    },
     async isGone(signal) {
       while (!signal.aborted && (await groupMembers(leader)).length > 0) {
         await delay(20, undefined, { signal }).catch(() => undefined);

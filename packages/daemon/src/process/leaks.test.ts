@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -66,10 +66,11 @@ describe('leaked processes', () => {
     const { end } = startChild({
       host: { root: folder, dataDir: folder, homeId, sandbox: 'off' },
       runId: 'run_e',
-      command: ['sh', '-c', `${script}\nsleep 0.3`],
+      // It ends when the stray process works and was seen.
+      command: ['sh', '-c', `${script}\nuntil [ -s grown ] && [ -e seen ]; do sleep 0.02; done`],
       cwd: folder,
       network: false,
-      timeoutMs: 20_000,
+      timeoutMs: 50_000,
       onOutput: () => undefined,
     });
     const seen = new Set<number>();
@@ -79,6 +80,7 @@ describe('leaked processes', () => {
     });
     while (!isOver) {
       for (const { pid } of await leakedProcesses(homeId)) seen.add(pid);
+      if (seen.size > 1) await writeFile(path.join(folder, 'seen'), '');
       await delay(10);
     }
     expect(await end).toMatchObject({ kind: 'exited', exitCode: 0 });
