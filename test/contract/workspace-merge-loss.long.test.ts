@@ -1,3 +1,6 @@
+import { describe } from 'vitest';
 import { findsLosses } from './merge-loss-suite.ts';
 
-findsLosses(200);
+describe('what a resolved conflict lost of the target', () => {
+  findsLosses(200);
+});

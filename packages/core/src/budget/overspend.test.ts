@@ -1,3 +1,6 @@
+import { describe } from 'vitest';
 import { keepsToLimits } from '../../../../test/support/budget-suite.ts';
 
-keepsToLimits({ stories: 4, dispatches: 1_000 });
+describe('budgets over 1,000 concurrent dispatches', () => {
+  keepsToLimits({ stories: 4, dispatches: 1_000 });
+});
