@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { findsPlantedBugs, keepsInvariants } from './sim-suite.ts';
 
 describe('simulation', () => {
-  keepsInvariants(200, 7);
+  keepsInvariants(150, 7);
   findsPlantedBugs(() => 1);
 });
