@@ -104,6 +104,9 @@ describe('what a worker gets', () => {
   test('nor one that went into its backoff in that transaction', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
+    const resting = { ...mill.task(id), notBefore: mill.now + 1 };
+    expect(pick({ window: [resting], running: [], workerId: 'agent-1', now: mill.now })).toBeUndefined();
+    expect(pick({ window: [resting], running: [], workerId: 'agent-1', now: mill.now + 1 })).toBe(resting);
     const claim = { type: 'work.claim', projectId, role: 'builder', owner: 'daemon', window: 8 } as const;
     const run = { projectId, subjectId: id, token: 1, runId: 'run_1' };
     const usage = { inputTokens: 0, outputTokens: 0, costUsd: null, requests: 0 };
