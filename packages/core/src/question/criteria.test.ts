@@ -83,6 +83,26 @@ describe('a task with too little to derive criteria from', () => {
     expect(mill.task(id).criteria.map(({ met }) => met)).toEqual(Array(criteria.length || 1).fill(true));
   });
 
+  test('is offered the proposal when the plan has exactly one', () => {
+    const { mill, id } = planned({ envelope: { plan: 'the plan', criteria: [' It says bye '] } });
+    const [question] = openOf(mill, id);
+    expect(question).toMatchObject({
+      context: expect.stringContaining('The plan proposes:\n1. It says bye\n'),
+      options: [{ label: USE_THESE, recommended: true }, { label: DERIVE }],
+    });
+    answer(mill, question!, USE_THESE);
+    expect(mill.task(id).criteria.map((each) => each.text)).toEqual(['It says bye']);
+  });
+
+  test('is offered at most twenty of the proposed criteria, and takes at most a hundred of its own', () => {
+    const many = Array.from({ length: 120 }, (_, index) => `It says bye ${index}`);
+    const { mill, id } = planned({ envelope: { plan: 'the plan', criteria: many.slice(0, 30) } });
+    const [question] = openOf(mill, id);
+    expect(question!.effect).toEqual({ kind: 'criteria', proposed: many.slice(0, 20) });
+    answer(mill, question!, many.join('\n'));
+    expect(mill.task(id).criteria.map((each) => each.text)).toEqual(many.slice(0, 100));
+  });
+
   test('is asked without a proposal when the plan has none', () => {
     const { mill, id } = planned({ envelope: { plan: 'the plan', criteria: [] } });
     const [question] = openOf(mill, id);
