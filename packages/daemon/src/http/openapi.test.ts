@@ -17,7 +17,7 @@ interface Operation {
   operationId: string;
   'x-role': string;
   parameters: { $ref?: string; name: string; in: string; required: boolean; schema: unknown }[];
-  requestBody?: { content: Record<string, unknown> };
+  requestBody?: { required: boolean; content: Record<string, { schema: { required?: string[]; properties: object } }> };
   responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
@@ -66,6 +66,27 @@ describe('openapi.json', () => {
       expect({ ref, there: ref.startsWith('#/') && at(ref) !== null }).toEqual({ ref, there: true });
     expect(Object.keys(document.components.schemas.Refused['x-statuses'])).toEqual(ErrorCode.options);
     expect(answer.text).not.toContain(served.token);
+  });
+
+  test('a body is required exactly when one of its fields is, and names those', async () => {
+    const document = JSON.parse((await served.ask('/openapi.json')).text);
+    const counted = { required: 0, optional: 0 };
+    for (const name of NAMES) {
+      const { method, path, input } = routes[name];
+      if (method === 'GET') continue;
+      const fields = Object.entries(input.shape as Record<string, { safeParse(value: unknown): { success: boolean } }>);
+      const inBody = fields.filter(([key]) => !path.split('/').includes(`:${key}`));
+      const needed = inBody.filter(([, type]) => !type.safeParse(undefined).success).map(([key]) => key);
+      const { requestBody }: Operation = document.paths[placeOf(name)][method.toLowerCase()];
+      const { schema } = requestBody!.content['application/json']!;
+      expect({ name, isRequired: requestBody!.required, needed: schema.required ?? [] }).toEqual({
+        ...{ name, isRequired: needed.length > 0, needed },
+      });
+      expect(Object.keys(schema.properties)).toEqual(inBody.map(([key]) => key));
+      counted[needed.length > 0 ? 'required' : 'optional'] += 1;
+    }
+    expect(counted.required).toBeGreaterThan(0);
+    expect(counted.optional).toBeGreaterThan(0);
   });
 
   test('and the readable page need a token; the page has no script and a strict policy', async () => {
