@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import type { Api } from '@tidemill/contract';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
+import { card as cardOn, column as columnOn, count as countOn, findsAmongMany } from './board-suite.ts';
 
 const CONFIG = `workers: 1
 pipeline: quick
@@ -27,28 +27,21 @@ default:
     - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
     - result: { summary: done }
 `;
-const MANY = 10_000;
-const CHUNK = 2_000;
 
-let bed: PageBed;
 let page: Page;
 let api: Api;
 let project: string;
-
-const column = (stage: string, of = page) => of.locator(`[data-column="${stage}"]`);
-const card = (stage: string, number: number, of = page) => column(stage, of).locator(`[data-task="${number}"]`);
-const notice = (text: string | RegExp, of = page) => of.getByRole('status').getByText(text);
-const count = (stage: string, text: string) => column(stage).locator('.column-count').getByText(text, { exact: true });
-const dialog = (of = page) => of.getByRole('dialog');
-
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, async () => {
   ({ page, api, project } = bed);
   await bed.show('Board');
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
+});
+
+const column = (stage: string, of = page) => columnOn(of, stage);
+const card = (stage: string, number: number, of = page) => cardOn(of, stage, number);
+const notice = (text: string | RegExp, of = page) => of.getByRole('status').getByText(text);
+const count = (stage: string, text: string) => countOn(page, stage, text);
+const dialog = (of = page) => of.getByRole('dialog');
+
 
 /** Drags with the mouse, as a person does. */
 async function carry(from: Locator, to: Locator, of = page): Promise<void> {
@@ -121,13 +114,13 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await card('open', 6).getByText('after #4, #5').waitFor();
     await card('blocked', 2).getByText('critical').waitFor();
     await count('blocked', '2').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'board-light-1280.png') });
+    await bed.picture('board-light-1280');
   });
 
   test('a card is dragged to a stage that its pipeline allows', async () => {
     await carry(card('blocked', 2), column('implement'));
     await column('implement').getByText('starts it again there').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'board-drag.png') });
+    await bed.picture('board-drag');
     await page.mouse.up();
     await notice('#2 moved to implement').waitFor();
     await card('done', 2).waitFor();
@@ -174,7 +167,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await page.keyboard.press('j');
     await page.keyboard.press('k');
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/tasks/4');
+    await page.waitForURL(/\/tasks\/4\?/);
     await page.goBack();
     await card('blocked', 4).waitFor();
   });
@@ -189,7 +182,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await page.keyboard.press('x');
     const bar = page.getByRole('toolbar');
     await bar.getByText('4 tasks selected').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'board-bulk.png') });
+    await bed.picture('board-bulk');
     await bar.getByRole('button', { name: 'Cancel…' }).click();
     await dialog().getByText('#8 Sweep two').waitFor();
     await dialog().getByRole('button', { name: 'Cancel 4 tasks' }).click();
@@ -202,7 +195,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
 
   test('two tabs with opposite actions end with the same state, and the later one gets an error', async () => {
     const other = await bed.context.newPage();
-    await bed.visit('/board?cancelled=shown', other);
+    await bed.load('/board?cancelled=shown', other);
     await card('blocked', 4, other).waitFor();
     await carry(card('blocked', 4), column('implement'));
     await column('implement').getByText('starts it again there').waitFor();
@@ -238,37 +231,8 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
   });
 
-  test('ten thousand tasks: scrolls to the end, and finds one by its text', async () => {
-    for (let first = 0; first < MANY; first += CHUNK) {
-      const tasks = Array.from({ length: CHUNK }, (_, index) => ({
-        title: first + index === 7776 ? 'Find the Needle in the hay' : `Grind sack ${first + index + 1}`,
-        kind: (first + index) % 1000 === 0 ? ('chore' as const) : ('feature' as const),
-        after: [5],
-      }));
-      await api.importTasks({ project, tasks });
-    }
-    const last = 13 + MANY;
-    await count('open', '10,005').waitFor();
-    const list = column('open').locator('.column-scroll');
-    const toEnd = async () => {
-      await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
-      return card('open', last).count();
-    };
-    await expect.poll(toEnd, { timeout: 2 * PATIENCE_MS }).toBe(1);
-    expect(await column('open').locator('[data-task]').count()).toBeLessThan(60);
-
-    await page.getByLabel('Filter by title or number').fill('needle hay');
-    await card('open', 13 + 7777).waitFor();
-    await count('open', '1 of 10,005').waitFor();
-    expect(page.url()).toContain('filter=needle+hay');
-    await page.reload();
-    await card('open', 13 + 7777).waitFor();
-    await page.getByRole('button', { name: /^Clear: “needle hay”/ }).click();
-    await page.getByLabel('Filter by kind').selectOption('chore');
-    await count('open', '10 of 10,005').waitFor();
-    await card('open', 13 + 9001).waitFor();
-    await page.getByRole('button', { name: 'Clear: kind chore' }).click();
-    await count('open', '10,005').waitFor();
+  test('of many tasks, the last is scrolled to, and one is found by its text', async () => {
+    await findsAmongMany(bed, { many: 1000, holder: 5, newest: 13, open: 5 });
   });
 
   test('shows one column at a time on a narrow screen', async () => {
@@ -278,12 +242,12 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect(await page.locator('[data-column]').count()).toBe(1);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.screenshot({ path: join(OUTPUT, `board-${colorScheme}-380.png`) });
+      await bed.picture(`board-${colorScheme}-380`);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
     }
     await page.setViewportSize({ width: 1280, height: 900 });
     await column('open').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'board-dark-1280.png') });
+    await bed.picture('board-dark-1280');
     expect(bed.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 
 const ODD = 'ünd <img src=x onerror=alert(1)>.txt';
 /** Every file is critical: no agent may resolve its conflicts. */
@@ -61,8 +61,10 @@ while [ "$1" != --merge ]; do shift; done
 cat "$2" "$3" > "$5"
 `;
 
-let bed: PageBed;
 let page: Page;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO, files: BEFORE }, () => {
+  page = bed.page;
+});
 
 const files = (of = page) => of.getByRole('navigation', { name: 'Files in conflict' });
 const button = (name: string | RegExp, of = page) => of.getByRole('button', { name });
@@ -70,28 +72,14 @@ const byHand = (of = page) => of.locator('#by-hand');
 const place = (count: number, of: number) => page.getByRole('group', { name: `Place ${count} of ${of}`, exact: true });
 const main = (file: string) => bed.repository.git('show', `main:${file}`);
 
-async function until(number: number, stage: string): Promise<void> {
-  const now = async () => (await bed.api.task({ project: bed.project, task: String(number) })).task.stage;
-  await expect.poll(now, { timeout: PATIENCE_MS }).toBe(stage);
-}
 
 /** Agents that follow their task, each in its own worktree. */
 const briefedRuns = async () =>
   (await bed.api.recentEvents({ project: bed.project, types: ['run.briefed'], limit: 50 })).length;
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-  page = bed.page;
-  bed.repository.write(BEFORE);
-  bed.repository.git('add', '-A');
-  bed.repository.git('commit', '-q', '-m', 'As it was before both');
-}, 4 * PATIENCE_MS);
-afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
-  test('all conflicts appear on the open page, with their file counts', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('all conflicts appear on the open page, with their file counts', async () => {
     await bed.show('Conflicts');
     await page.getByText(/^No conflicts need you/).waitFor();
     await page.evaluate('window.loadedOnce = true');
@@ -110,8 +98,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await row('#1 Raise the wall').textContent()).toContain(ODD);
   });
 
-  test('a conflict with markers left is not settled, and the page says which files are open', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a conflict with markers left is not settled, and the page says which files are open', async () => {
     await page.getByRole('link', { name: '#1 Raise the wall' }).click();
     await files().getByText('0 of 2 resolved').waitFor();
     await button(/^Mark resolved/).click();
@@ -119,11 +106,10 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await refusal.waitFor();
     expect(await refusal.textContent()).toContain('wall.txt: conflict markers remain');
     await button(/^Dismiss: 2 files/).click();
-    await until(1, 'blocked');
+    await bed.until(1, 'blocked');
   });
 
-  test('two tabs with the same file: typed text stays, and one tab shows the change of the other', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('two tabs with the same file: typed text stays, and one tab shows the change of the other', async () => {
     await button(/^ünd/).click();
     await page.getByText('1 place left to resolve').waitFor();
     await byHand().fill('typed, not saved\n');
@@ -156,8 +142,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await other.close();
   });
 
-  test('resolved one by one and marked resolved, it leaves the list and lands with both sides', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('resolved one by one and marked resolved, it leaves the list and lands with both sides', async () => {
     await button(/^wall/).click();
     await page.getByText('2 places left to resolve').waitFor();
     const save = button('Save this as resolved');
@@ -169,7 +154,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
       expect.stringContaining('stones 10'),
       expect.stringContaining('stones 12'),
     ]);
-    await page.screenshot({ path: join(OUTPUT, 'page-conflict.png'), fullPage: true });
+    await bed.picture('page-conflict', true);
     await place(2, 2).getByRole('button', { name: "Use the task's", exact: true }).click();
     await button('Undo the last choice').click();
     await place(2, 2).getByRole('button', { name: "Use main's", exact: true }).click();
@@ -188,11 +173,11 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     const dialog = page.getByRole('dialog', { name: 'Drop changes of main?' });
     expect(await dialog.textContent()).toContain(`${ODD}: main added or changed line 1, missing here`);
     await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await until(1, 'blocked');
+    await bed.until(1, 'blocked');
     await button(/^Mark resolved/).click();
     await dialog.getByRole('button', { name: 'Settle without them' }).click();
     await page.getByRole('heading', { name: /Raise the wall/ }).waitFor();
-    await until(1, 'done');
+    await bed.until(1, 'done');
     expect(main('wall.txt')).toBe('top\nstones 11\nstones 12\nmiddle\nof\nmore\nlines\nthan\nfour\nfloor of clay');
     expect(main(ODD)).toBe('typed, not saved');
     await bed.show('Conflicts');
@@ -200,8 +185,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('link', { name: '#1 Raise the wall' }).waitFor({ state: 'detached' });
   });
 
-  test('the commands for a terminal are shown, and after them it can be marked resolved', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('the commands for a terminal are shown, and after them it can be marked resolved', async () => {
     await page.getByRole('link', { name: '#2 Build the sluice' }).click();
     await page.getByText('Use a terminal instead').click();
     const commands = await page.locator('.terminal li code').allInnerTexts();
@@ -211,31 +195,27 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     mkdirSync(programs);
     writeFileSync(join(programs, 'code'), EDITOR);
     chmodSync(join(programs, 'code'), 0o755);
-    bed.machine.env.PATH = `${programs}${delimiter}${bed.machine.env.PATH}`;
-    const script = commands.slice(0, -1).join('\n');
+    const script = [`PATH='${programs}':$PATH`, ...commands.slice(0, -1)].join('\n');
     const { code, stderr } = await bed.machine.program('sh', ['-ec', script], bed.repository.root);
     expect(code, stderr).toBe(0);
     await button(/^Mark resolved/).click();
-    await until(2, 'done');
+    await bed.until(2, 'done');
     expect(main('sluice one.txt')).toBe('from main\nfrom the task');
     expect(main('sluice two.txt')).toBe('from main');
   });
 
-  test('aborted after a dialog that says what happens, the task returns to open and is built again', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('aborted after a dialog that says what happens, the task returns to open and is built again', async () => {
     await bed.show('Conflicts');
     await page.getByRole('link', { name: '#3 Write the ledger' }).click();
     await button('Abort and requeue').click();
     const dialog = page.getByRole('dialog', { name: 'Restart #3?' });
     expect(await dialog.textContent()).toMatch(/goes back to open[\s\S]*newest main[\s\S]*snapshot/);
     await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await until(3, 'blocked');
+    await bed.until(3, 'blocked');
     await button('Abort and requeue').click();
     await dialog.getByRole('button', { name: 'Restart task' }).click();
     await page.getByRole('heading', { name: /Write the ledger/ }).waitFor();
-    await until(3, 'done');
+    await bed.until(3, 'done');
     const about = { project: bed.project, types: ['conflict.aborted' as const], limit: 5 };
     expect((await bed.api.recentEvents(about)).map(({ body }) => body)).toMatchObject([{ by: { name: 'page' } }]);
     const { task } = await bed.api.task({ project: bed.project, task: '3' });
@@ -247,16 +227,13 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(main('ledger.txt')).toBe('one\nmain\ntask');
     await bed.show('Conflicts');
     await page.getByText(/^No conflicts need you/).waitFor();
-    await page.goto(new URL('/conflicts/3', bed.daemon.url).href);
+    await bed.visit('/conflicts/3');
     await page.getByText(/has no conflict for a person to resolve/).waitFor();
     // The one refusal that a person asked for, and the one above.
     expect(bed.complaints.filter((text) => !/status of 409/.test(text))).toEqual([]);
   });
 
-  test('a coming conflict is on the page, on both cards and on the task, until the larger one has landed', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a coming conflict is on the page, on both cards and on the task, until the larger one has landed', async () => {
     // Nothing lands in a checkout with changes of a person.
     bed.repository.write({ 'wall.txt': 'a change of a person\n' });
     await bed.add('Paint it north');
@@ -272,7 +249,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     const list = page.getByRole('list', { name: 'Coming conflicts' });
     await list.getByText('will conflict with #4 in pair.txt; #4 is smaller and will be reworked.').waitFor();
     bed.repository.git('checkout', '--', 'wall.txt');
-    await until(5, 'done');
+    await bed.until(5, 'done');
     await list.waitFor({ state: 'detached' });
   });
 });

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import type { HistoryView } from '@tidemill/contract';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 
 const CONFIG = `workers: 2
 pipeline: feature
@@ -24,30 +23,22 @@ const SCENARIO = `default:
     - result: { approve: true }
 `;
 
-let bed: PageBed;
 let page: Page;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO, isAlone: true }, () => {
+  page = bed.page;
+});
 
 const chart = (title: string) => page.getByRole('figure').filter({ has: page.getByRole('heading', { name: title }) });
 const account = (name: string) => page.getByRole('list', { name: 'Budgets' }).locator('> li').filter({ hasText: name });
 const history = () => bed.api.history({ project: bed.project, period: '24h' });
 const spent = ({ spend }: HistoryView) => spend.reduce((sum, { usd }) => sum + usd, 0);
+const done = (number: number) => bed.until(number, 'done');
 const dollars = (usd: number) => `$${usd.toFixed(2)}`;
 
-async function done(number: number): Promise<void> {
-  const stage = async () => (await bed.api.task({ project: bed.project, task: String(number) })).task.stage;
-  await expect.poll(stage, { timeout: PATIENCE_MS }).toBe('done');
-}
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-  page = bed.page;
-}, 4 * PATIENCE_MS);
-afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
-  test('an empty period says so, and shows the budgets', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('an empty period says so, and shows the budgets', async () => {
     await bed.show('Costs');
     await page.getByText(/^No runs and no tasks in this period/).waitFor();
     await account('All projects').getByText('Today $0.00 of $50').waitFor();
@@ -55,8 +46,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.evaluate('window.loadedOnce = true');
   });
 
-  test('after a task is done, the figures on the open page update to those of the API', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('after a task is done, the figures on the open page update to those of the API', async () => {
     await done(await bed.add('Grind rye', { accept: ['it is ground'] }));
     await chart('Tasks done').getByText('1 in total').waitFor();
     await chart('Spend').getByText('$2.00 in 3 runs, all projects').waitFor();
@@ -93,10 +83,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByLabel('Spend', { exact: true }).selectOption('mode');
   });
 
-  test('the values are in a table that the keyboard reaches, and their sum equals that of the API', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('the values are in a table that the keyboard reaches, and their sum equals that of the API', async () => {
     const summary = chart('Spend').locator('summary');
     await summary.focus();
     await page.keyboard.press('Enter');
@@ -107,11 +94,10 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     const cells = await table.locator('td').allTextContents();
     const sum = cells.reduce((total, cell) => total + Number(cell.replace('$', '')), 0);
     expect(sum).toBeCloseTo(spent(await history()));
-    await page.screenshot({ path: join(OUTPUT, 'page-costs.png'), fullPage: true });
+    await bed.picture('page-costs', true);
   });
 
-  test('while figures cannot be loaded, the last known ones stay, with their time', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('while figures cannot be loaded, the last known ones stay, with their time', async () => {
     const before = bed.complaints.length;
     const isHistory = (url: URL) => url.pathname.endsWith('/history');
     await page.route(isHistory, (route) => route.abort());
@@ -126,8 +112,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     bed.complaints.splice(before);
   });
 
-  test('changes the limits of all projects, and shows an invalid one next to its field', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('changes the limits of all projects, and shows an invalid one next to its field', async () => {
     await account('All projects').getByRole('button', { name: 'Edit limits' }).click();
     const dialog = page.getByRole('dialog', { name: 'Limits of all projects together' });
     const [day, month] = [dialog.getByLabel('USD per day'), dialog.getByLabel('USD per month')];

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 import { showPages } from '../support/pages.ts';
 
 const SCENARIO = `default:
@@ -24,16 +24,11 @@ delivery:
       approve: requires_approval
 `;
 
-let bed: PageBed;
 let page: Page;
-
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
   page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
+});
+
 
 const card = (name: string) => page.getByRole('list', { name: 'Environments' }).getByRole('listitem', { name });
 const past = () => page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem');
@@ -131,23 +126,20 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
       {
         name: 'delivery',
         path: '/delivery',
-        isPictured: true,
         isThere: (shown: Page) => shown.getByRole('region', { name: /^Question/ }).waitFor(),
       },
       {
         name: 'overview-delivered',
         path: '/',
-        isPictured: true,
         isThere: (shown: Page) => shown.getByRole('list', { name: 'Environments' }).getByText('staging').waitFor(),
       },
       {
         name: 'delivery-detail',
         path: '/delivery/7',
-        isPictured: true,
         isThere: (shown: Page) => shown.getByRole('heading', { name: 'D7 to production' }).waitFor(),
       },
     ];
-    expect(await showPages(bed.browser, bed.daemon.link, pages)).toEqual([]);
+    expect(await showPages(bed, pages)).toEqual([]);
     await bed.visit('/delivery');
     await card('production').getByRole('button', { name: 'Leave it' }).click();
     await card('production')

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 import { showPages } from '../support/pages.ts';
 
 const SCENARIO = `runs:
@@ -23,23 +23,18 @@ const SCENARIO = `runs:
     do: [ { write: { path: sum.txt, content: "0" } }, { result: {} } ]
 `;
 
-let bed: PageBed;
 let page: Page;
-
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: 'gates: [{ name: test, run: "true" }]\n', scenario: SCENARIO });
+const bed = usePages({ config: 'gates: [{ name: test, run: "true" }]\n', scenario: SCENARIO }, () => {
   page = bed.page;
-}, 4 * PATIENCE_MS);
-afterAll(() => bed?.close(), PATIENCE_MS);
+});
+
 
 const field = () => page.getByLabel('Your feedback');
 const row = (name: string | RegExp) =>
   page.getByRole('list', { name: 'Feedback' }).getByRole('listitem').filter({ hasText: name });
 
 describe('the page Feedback', { timeout: 4 * PATIENCE_MS }, () => {
-  test('starts empty; a key opens the page and another the field', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('starts empty; a key opens the page and another the field', async () => {
     await page.keyboard.press('g');
     await page.keyboard.press('k');
     await page.getByText('No feedback yet. Write the first above.').waitFor();
@@ -51,8 +46,7 @@ describe('the page Feedback', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true);
   });
 
-  test('vague feedback is asked about once, and the answer makes a bug that lands', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('vague feedback is asked about once, and the answer makes a bug that lands', async () => {
     await field().fill('It is wrong');
     await page.keyboard.press('Control+Enter');
     await row('It is wrong').getByText('waits for your answer').waitFor();
@@ -69,10 +63,7 @@ describe('the page Feedback', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('heading', { name: 'Count an empty list as 0' }).waitFor();
   });
 
-  test('a question is answered, a failure says why and can be tried again, and another is dismissed', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a question is answered, a failure says why and can be tried again, and another is dismissed', async () => {
     await bed.show('Feedback');
     await field().fill('why is it so?');
     await page.getByRole('button', { name: 'Send' }).click();
@@ -92,17 +83,18 @@ describe('the page Feedback', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText(/^Feedback F99 does not exist/).waitFor();
     await bed.visit('/settings#routing');
     await page.getByRole('row', { name: /feedback.given analyst/ }).waitFor();
+    await bed.show('Feedback');
+    await field().waitFor();
   });
 
-  test('in both themes and widths nothing is too wide, and axe finds nothing', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('in both themes and widths nothing is too wide, and axe finds nothing', async () => {
     const there = (text: string) => (shown: Page) => shown.getByText(text, { exact: false }).first().waitFor();
     const pages = [
-      { name: 'feedback', path: '/feedback', isThere: there('Count an empty list'), isPictured: true },
+      { name: 'feedback', path: '/feedback', isThere: there('Count an empty list') },
       { name: 'feedback-one', path: '/feedback/1', isThere: there('Filed as bug') },
       { name: 'routing', path: '/settings#routing', isThere: there('feedback.given') },
     ];
-    expect(await showPages(bed.browser, bed.daemon.link, pages)).toEqual([]);
+    expect(await showPages(bed, pages)).toEqual([]);
     expect(bed.complaints.filter((text) => !text.includes('404'))).toEqual([]);
   });
 });

@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import type { WorkerView } from '@tidemill/contract';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 
 const CONFIG = `workers: 2
 pipeline: quick
@@ -36,8 +35,10 @@ default:
 `;
 const MOST = 10;
 
-let bed: PageBed;
 let page: Page;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
+  page = bed.page;
+});
 
 const card = (name: string) => page.getByRole('listitem', { name, exact: true });
 const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -52,13 +53,6 @@ async function until(isSo: (workers: WorkerView[]) => boolean): Promise<void> {
   await expect.poll(async () => isSo(await workers()), { timeout: PATIENCE_MS }).toBe(true);
 }
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-  page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
   test('shows all agents with their status, which updates automatically', async () => {
@@ -122,7 +116,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
       return badge !== null && getComputedStyle(badge).color === red;
     })()`;
     await expect.poll(() => page.evaluate(isRed), { timeout: PATIENCE_MS }).toBe(true);
-    await page.screenshot({ path: join(OUTPUT, 'fleet-crashed.png'), fullPage: true });
+    await bed.picture('fleet-crashed', true);
     await bed.api.cancelTask({ project: bed.project, task: 2 });
   });
 
@@ -168,7 +162,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await graded.count()).toBeGreaterThan(0);
     for (const cell of await graded.all())
       expect(await cell.locator('small').textContent()).toBe(await cell.getAttribute('class'));
-    await page.screenshot({ path: join(OUTPUT, 'fleet-comparison.png'), fullPage: true });
+    await bed.picture('fleet-comparison', true);
     await page.reload();
     await table.waitFor();
     await button('Compare').click();
@@ -204,7 +198,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
         .filter({ hasText: `${name} on #${task!.number} ${task!.title}` })
         .waitFor();
     expect(await dialog.getByRole('listitem').count()).toBe(2);
-    await page.screenshot({ path: join(OUTPUT, 'fleet-emergency.png') });
+    await bed.picture('fleet-emergency');
     await dialog.getByRole('button', { name: 'Cancel', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await busy()).toHaveLength(2);
@@ -253,7 +247,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await card('laptop').getByText('Take the cart to the market').waitFor();
     await page.setViewportSize({ width: 380, height: 900 });
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.screenshot({ path: join(OUTPUT, 'fleet-dark-380.png'), fullPage: true });
+    await bed.picture('fleet-dark-380', true);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
     const own = bed.complaints.filter((text) => !text.includes('500'));
     expect(own).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
 const CONFIG = `workers: 2
@@ -26,9 +26,12 @@ default:
 `;
 const PAGES = { b: 'Board', i: 'Inbox', f: 'Fleet', c: 'Conflicts', m: 'Costs', s: 'Settings', o: 'Overview' };
 
-let bed: PageBed;
 let page: Page;
 let other: TemporaryRepository;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO, isAlone: true }, () => {
+  page = bed.page;
+});
+afterAll(() => other?.remove());
 
 const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
 /** The focused element, as a screen reader names it. */
@@ -44,16 +47,6 @@ const keys = async (...all: string[]) => {
 };
 const failing = { status: 500, contentType: 'application/json', body: '{}' };
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-  page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(async () => {
-  await bed?.close();
-  other?.remove();
-}, PATIENCE_MS);
 
 describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
   test('every page opens under its own name, with the focus in it', async () => {
@@ -164,8 +157,8 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
       '/settings',
     ]) {
       await bed.visit(path);
-      await page.getByText('live', { exact: true }).waitFor();
       await page.locator('main[aria-busy="false"]').waitFor();
+      await eventually(() => page.getByText(/^(Loading|Drawing)/).count()).toBe(0);
       // Arrow keys move between tabs, and the m key moves a card.
       const missed = await page
         .locator('button, a[href], input, select, textarea, summary')
@@ -180,8 +173,7 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
 
   test('a viewer sees a note where an action would be', async () => {
     const { token } = await bed.api.addToken({ name: 'guest', role: 'viewer' });
-    const context = await bed.browser.newContext();
-    context.setDefaultTimeout(PATIENCE_MS);
+    const context = await bed.newContext();
     const theirs = await context.newPage();
     await theirs.goto(`${bed.daemon.url}/?token=${token}`);
     for (const path of ['/board', '/inbox', '/fleet', '/tasks/1']) {

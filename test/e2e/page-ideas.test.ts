@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 import { showPages } from '../support/pages.ts';
 
 const artifact = (type: string) =>
@@ -27,15 +27,10 @@ const SCENARIO = `runs:
               confidence: 0.4
 `;
 
-let bed: PageBed;
 let page: Page;
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: '', scenario: SCENARIO });
+const bed = usePages({ config: '', scenario: SCENARIO }, () => {
   page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
+});
 
 const idea = (number = 1) => bed.api.idea({ project: bed.project, idea: String(number) });
 const message = (text: string) => page.locator('.message').filter({ hasText: text });
@@ -132,18 +127,16 @@ describe('ideas on the page', { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   test('both pages are accessible in both themes and widths', async () => {
-    const flaws = await showPages(bed.browser, bed.daemon.link, [
+    const flaws = await showPages(bed, [
       {
         name: 'ideas',
         path: '/ideas',
         isThere: (shown) => shown.locator('.ideas > li').first().waitFor(),
-        isPictured: true,
       },
       {
         name: 'idea',
         path: '/ideas/1',
         isThere: (shown) => shown.locator('.signal').first().waitFor(),
-        isPictured: true,
       },
     ]);
     expect(flaws).toEqual([]);

@@ -1,12 +1,11 @@
-import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openFolderStore } from '../../packages/daemon/src/assembly/store-address.ts';
 import { openDataFolder } from '../../packages/daemon/src/config/data-folder.ts';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PATIENCE_MS } from '../support/browser.ts';
 import { MARKDOWN } from '../support/markdown-text.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { usePages } from '../support/page-bed.ts';
+import { flawsOf } from '../support/pages.ts';
 
 const CONFIG = `workers: 2
 reviewPlans: true
@@ -50,13 +49,11 @@ default:
   review: [ { result: { approve: true } } ]
 `;
 
-const LOOKS = [
-  [380, 'dark'],
-  [1280, 'light'],
-] as const;
 
-let bed: PageBed;
 let page: Page;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
+  page = bed.page;
+});
 
 const item = (text: string | RegExp) => page.locator('.inbox > li').filter({ hasText: text });
 const quick = (title: string) => bed.add(title, { pipeline: 'quick' });
@@ -65,28 +62,10 @@ async function answerTo(task: number): Promise<string | undefined> {
   const [question] = await bed.api.questions({ project: bed.project, task, all: true });
   return question?.answer?.text;
 }
-/** Narrow and dark, wide and light: no wider than the window, and no serious finding of axe. */
-async function looksRight(name: string): Promise<void> {
-  for (const [width, colorScheme] of LOOKS) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    await page.screenshot({ path: join(OUTPUT, `${name}-${colorScheme}-${width}.png`), fullPage: true });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    const { violations } = await new AxeBuilder({ page }).setLegacyMode().include('main').analyze();
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    expect(serious.map(({ id, nodes }) => `${id} ${nodes[0]?.target}`)).toEqual([]);
-  }
-}
+const looksRight = async (name: string) => expect(await flawsOf(page, name)).toEqual([]);
 /** The item that keys act on. */
 const focus = (text: string) => item(text).first().focus();
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-  page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
   test('says that it is empty; then a question appears and is answered with the key of an option', async () => {
@@ -151,7 +130,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Left or right hinge? Left').waitFor();
     await dialog.getByText('Slate or thatch? slate').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'inbox-defaults.png') });
+    await bed.picture('inbox-defaults');
     await dialog.getByRole('button', { name: 'Answer all' }).click();
     await gone('Left or right hinge?');
     await gone('Slate or thatch?');
@@ -166,7 +145,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     await plan.getByRole('textbox').fill('Read it twice');
     await plan.getByRole('button', { name: 'Request changes' }).click();
     await plan.getByText('Read the tide table twice').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'inbox-plan.png'), fullPage: true });
+    await bed.picture('inbox-plan', true);
     await focus('Write the almanac');
     await page.keyboard.press('y');
     await gone('Write the almanac');
@@ -254,7 +233,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor();
     await page.getByRole('button', { name: /^alerts/ }).click();
     expect(page.url()).toContain('kind=alert');
-    await page.screenshot({ path: join(OUTPUT, 'inbox-alerts.png'), fullPage: true });
+    await bed.picture('inbox-alerts', true);
     const refs = await alerts.evaluateAll((all) => all.map((each) => each.getAttribute('data-ref')));
     await alerts.first().focus();
     await page.keyboard.press('y');
@@ -286,7 +265,7 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('button', { name: /^all/ }).click();
     await page.setViewportSize({ width: 380, height: 900 });
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.screenshot({ path: join(OUTPUT, 'inbox-dark-380.png'), fullPage: true });
+    await bed.picture('inbox-dark-380', true);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(380);
     expect(bed.complaints.filter((text) => !text.includes('ERR_FAILED'))).toEqual([]);
   });

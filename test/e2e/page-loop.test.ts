@@ -1,9 +1,8 @@
-import { join } from 'node:path';
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
+import { flawsOf } from '../support/pages.ts';
 
 const CONFIG = `pipeline: quick
 gates:
@@ -42,38 +41,17 @@ default:
     - result: { summary: done }
   review: [ { result: { approve: true } } ]
 `;
-const LOOKS = [
-  [380, 'dark'],
-  [1280, 'light'],
-] as const;
 
-let bed: PageBed;
 let page: Page;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
+  page = bed.page;
+});
+const looksRight = async (name: string) => expect(await flawsOf(page, name)).toEqual([]);
 
-async function looksRight(name: string): Promise<void> {
-  for (const [width, colorScheme] of LOOKS) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width);
-    const { violations } = await new AxeBuilder({ page }).analyze();
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    expect(
-      serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
-      `${name} ${width}`,
-    ).toEqual([]);
-    await page.screenshot({ path: join(OUTPUT, `${name}-${width}.png`), fullPage: true });
-  }
-}
 const card = (text: string) => page.locator('[data-proposal]').filter({ hasText: text });
 
-describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})`}`, () => {
-  beforeAll(async () => {
-    bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-    page = bed.page;
-  }, 4 * PATIENCE_MS);
-  afterAll(() => bed?.close());
-
-  test('is empty while the loop is off, and switches it on', { timeout: 4 * PATIENCE_MS }, async () => {
+describe('the page Loop', { timeout: 4 * PATIENCE_MS }, () => {
+  test('is empty while the loop is off, and switches it on', async () => {
     await bed.show('Loop');
     await page.getByText('The loop is off, and no proposal waits.').waitFor();
     expect(await page.getByRole('row').count()).toBe(22);
@@ -89,9 +67,7 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
     await looksRight('page-loop');
   });
 
-  test('approves, scores and refuses by keyboard; the task lands and the table counts it', {
-    timeout: 4 * PATIENCE_MS,
-  }, async () => {
+  test('approves, scores and refuses by keyboard; the task lands and the table counts it', async () => {
     await card('Name the wheel once').focus();
     await page.keyboard.press('y');
     await page.getByText('Proposal 1 is a task now').waitFor();
@@ -115,7 +91,7 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
     await looksRight('page-loop-earlier');
   });
 
-  test('the inbox has what waits, and its button makes the task', { timeout: 4 * PATIENCE_MS }, async () => {
+  test('the inbox has what waits, and its button makes the task', async () => {
     await bed.show('Inbox');
     const item = page.locator('.inbox > li').filter({ hasText: 'Proposal 3' });
     await item.getByText(HOSTILE).waitFor();
@@ -125,9 +101,9 @@ describe.skipIf(!hasBrowser)(`the page Loop${hasBrowser ? '' : ` (${NO_BROWSER})
     expect(bed.complaints).toEqual([]);
   });
 
-  test('says when it cannot be loaded', { timeout: 4 * PATIENCE_MS }, async () => {
+  test('says when it cannot be loaded', async () => {
     await page.route('**/v1/projects/*/loop', (route) => route.abort());
-    await bed.visit('/loop');
+    await bed.load('/loop');
     await page.getByRole('alert').filter({ hasText: /\w/ }).first().waitFor({ timeout: PATIENCE_MS });
     await page.unroute('**/v1/projects/*/loop');
   });

@@ -1,10 +1,7 @@
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page, WebSocketRoute } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, launchBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
-import { TidemillHome } from '../support/tidemill-home.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 
 const CONFIG = `workers: 2
 pipeline: quick
@@ -31,8 +28,10 @@ default:
 const HOSTILE = 'Grind flour <img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
 const FEED = 50;
 
-let bed: PageBed;
 let page: Page;
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
+  page = bed.page;
+});
 
 const stage = (name: string) => page.locator(`[data-stage="${name}"]`);
 const region = (name: string | RegExp) => page.getByRole('region', { name });
@@ -54,13 +53,6 @@ async function pageWithSocket(change: (message: string) => string = (message) =>
   return { own, state };
 }
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  bed = await PageBed.open({ config: CONFIG, scenario: SCENARIO });
-  page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
 
 describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
   test('opens only with its link', async () => {
@@ -71,13 +63,13 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect((await stranger.goto(bed.daemon.url))?.status()).toBe(401);
     expect((await stranger.goto(`${bed.daemon.url}/v1/projects`))?.status()).toBe(401);
     await other.close();
-    expect(page.url()).toBe(`${bed.daemon.url}/`);
+    expect(page.url()).toBe(`${bed.daemon.url}${bed.address('/')}`);
   });
 
   test('without a task it says how to add one, and what an agent can access', async () => {
     await page.getByText('Ready.').waitFor();
     await region('What an agent can access').getByText('It never changes main').waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'overview-empty.png'), fullPage: true });
+    await bed.picture('overview-empty', true);
     await page.getByRole('link', { name: 'Add your first task' }).click();
     await page.getByRole('dialog').getByLabel('Title').waitFor();
     await page.keyboard.press('Escape');
@@ -135,7 +127,9 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor();
     await stage('verify').getByRole('img', { name: 'gate open' }).waitFor();
     await expect.poll(() => page.title(), { timeout: PATIENCE_MS }).toMatch(/^\(\d+\) /);
-    expect(await needs.getByRole('link', { name: 'Answer #4' }).getAttribute('href')).toBe('/tasks/4?tab=conversation');
+    expect(await needs.getByRole('link', { name: 'Answer #4' }).getAttribute('href')).toBe(
+      bed.address('/tasks/4?tab=conversation'),
+    );
     // By keyboard: selects the first item and opens it.
     await needs.getByRole('link', { name: 'Open #3' }).focus();
     await page.keyboard.press('Enter');
@@ -169,7 +163,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
       await page.setViewportSize({ width, height: 900 });
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.screenshot({ path: join(OUTPUT, `overview-${colorScheme}-${width}.png`), fullPage: true });
+        await bed.picture(`overview-${colorScheme}-${width}`, true);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
       }
     }
@@ -183,7 +177,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
 
   test('without its socket the page says so and polls, and recovers automatically', async () => {
     const { own, state } = await pageWithSocket();
-    await own.goto(bed.daemon.url);
+    await bed.load('/', own);
     await own.getByText('live', { exact: true }).waitFor();
     state.isDown = true;
     await Promise.all(state.sockets.map((socket) => socket.close()));
@@ -202,7 +196,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
   test('a part that cannot be loaded shows an error, and the frame stays', async () => {
     const own = await bed.context.newPage();
     await own.route('**/assets/fleet-page-*.js', (route) => route.abort());
-    await own.goto(bed.daemon.url);
+    await bed.load('/', own);
     const tab = (name: string) => own.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name });
     await tab('Fleet').click();
     await own.getByText('This page could not be shown').waitFor();
@@ -221,7 +215,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
       const response = await route.fetch();
       await route.fulfill({ response, body: upgraded(await response.text()) });
     });
-    await own.goto(bed.daemon.url);
+    await bed.load('/', own);
     await own.getByText('live', { exact: true }).waitFor();
     expect(await banner(own).count()).toBe(0);
     isUpgraded = true;
@@ -240,14 +234,14 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
       .getByText(/^Offline: the daemon does not respond/)
       .waitFor();
     await stage('done').getByText('2', { exact: true }).waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'overview-offline.png') });
+    await bed.picture('overview-offline');
 
-    await bed.start();
+    await bed.revive();
     await banner()
       .getByText(/restarted.*new link/)
       .waitFor();
     await banner().getByText('tidemill status', { exact: true }).waitFor();
-    await page.screenshot({ path: join(OUTPUT, 'overview-new-link.png') });
+    await bed.picture('overview-new-link');
     const { stdout } = await bed.machine.run(['status'], bed.repository.root);
     const link = /^Page: (\S+)$/m.exec(stdout)?.[1];
     expect(link).toBe(bed.daemon.link);
@@ -265,56 +259,4 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     expect(await page.evaluate('window.loadedOnce')).toBe(true);
     await second.close();
   });
-});
-
-/** One more for the demo's agents: it needs something from a person before it can be planned. */
-const ASKING = `
-runs:
-  - when: { task: spring tide, mode: plan }
-    do:
-      - ask:
-          questions:
-            - text: From which height on is it a spring tide in this harbour?
-              options: [ "5.0 m", { label: the highest tenth of the year, recommended: true } ]
-`;
-
-/** `TIDEMILL_PICTURE=1 npx vitest run test/e2e/page-overview` creates the picture of the README again. */
-test('the demo while it runs: a worker is busy, something needs you, something has landed', {
-  timeout: 6 * PATIENCE_MS,
-}, async () => {
-  const machine = new TidemillHome();
-  const browser = await launchBrowser(machine.env);
-  try {
-    const sample = join(machine.folder, 'tide-almanac');
-    void machine.run(['demo', '--dir', sample], machine.home);
-    const scenario = join(sample, '.tidemill', 'scenario.yaml');
-    await expect.poll(() => existsSync(scenario), { timeout: PATIENCE_MS }).toBe(true);
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
-    context.setDefaultTimeout(2 * PATIENCE_MS);
-    const own = await context.newPage();
-    await expect
-      .poll(async () => (await machine.run(['status'], sample)).stdout, { timeout: PATIENCE_MS })
-      .toContain('Page: ');
-    const { stdout } = await machine.run(['status'], sample);
-    await own.goto(/^Page: (\S+)$/m.exec(stdout)![1]!);
-    const [project] = await machine.api().projects({});
-    const rules = readFileSync(scenario, 'utf8');
-    writeFileSync(scenario, rules.replace(/^runs:$/m, ASKING.trim()));
-    await machine.git(sample, 'commit', '-qam', 'Spring tides');
-    await machine
-      .api()
-      .addTask({ project: project!.id, title: 'Warn before a spring tide', accept: ['It warns'], priority: 0 });
-    const strip = (name: string | RegExp) => own.getByRole('region', { name });
-    await strip(/^Needs you/)
-      .getByText('has a question for you')
-      .waitFor();
-    await strip('Landed on main').getByRole('listitem').nth(1).waitFor();
-    await strip('Working now').getByRole('progressbar').first().waitFor();
-    const picture = join(OUTPUT, 'demo-overview.png');
-    await own.screenshot({ path: picture });
-    if (process.env.TIDEMILL_PICTURE) copyFileSync(picture, join(OUTPUT, '..', '..', 'docs', 'overview.png'));
-  } finally {
-    await browser.close();
-    await machine.close();
-  }
 });

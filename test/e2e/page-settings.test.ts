@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { createClient } from '@tidemill/contract/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, OUTPUT, PATIENCE_MS } from '../support/browser.ts';
+import { PATIENCE_MS } from '../support/browser.ts';
 import { Inflow, LoopbackServer, sendJson } from '../support/channels/loopback.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { usePages } from '../support/page-bed.ts';
 
 /** A custom pipeline, with a stage that returns to itself. */
 const AUDITED = `name: audited
@@ -40,8 +40,12 @@ const hook = new LoopbackServer((request, _body, response) => {
   received.put(request.url ?? '');
   sendJson(response, {}, request.url === '/attic' ? 403 : 200);
 });
-let bed: PageBed;
 let page: Page;
+beforeAll(() => hook.listen());
+const bed = usePages({ config: () => configWith(hook.url), scenario: SCENARIO }, () => {
+  page = bed.page;
+});
+afterAll(() => hook.close());
 
 const part = (id: string, of = page) => of.locator(`#${id}`);
 const editor = () => page.getByRole('textbox', { name: 'Config file' });
@@ -59,20 +63,9 @@ async function workersAre(...names: string[]): Promise<void> {
   await expect.poll(builders, { timeout: PATIENCE_MS }).toEqual(names);
 }
 
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  await hook.listen();
-  bed = await PageBed.open({ config: configWith(hook.url), scenario: SCENARIO });
-  page = bed.page;
-}, 4 * PATIENCE_MS);
-afterAll(async () => {
-  await bed?.close();
-  await hook.close();
-}, PATIENCE_MS);
 
 describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
-  test('an invalid config shows its line and cannot be saved; a valid one is saved and applied', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('an invalid config shows its line and cannot be saved; a valid one is saved and applied', async () => {
     await bed.show('Settings');
     const text = onDisk();
     await expect.poll(() => editor().inputValue(), { timeout: PATIENCE_MS }).toBe(text);
@@ -91,7 +84,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       ),
     ).toBe('pipeline: quik');
     expect(onDisk()).toBe(text);
-    await page.screenshot({ path: join(OUTPUT, 'page-settings-wrong.png') });
+    await bed.picture('page-settings-wrong');
 
     await editor().fill(text.replace('workers: 1', 'workers: 2'));
     await part('config').getByText('config.yaml is valid.').waitFor();
@@ -102,8 +95,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     expect(bed.repository.git('status', '--porcelain', '-uno')).toBe('');
   });
 
-  test('typed text survives a change of page and of the file', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('typed text survives a change of page and of the file', async () => {
     const text = onDisk();
     const mine = `# mine\n${text}`;
     await editor().fill(mine);
@@ -124,10 +116,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     expect(onDisk()).toBe(mine);
   });
 
-  test('a file that changed in the meantime is not overwritten: the save is refused, with a next step', async ({
-    skip,
-  }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a file that changed in the meantime is not overwritten: the save is refused, with a next step', async () => {
     const theirs = `${onDisk()}# theirs\n`;
     const refused = Promise.withResolvers<void>();
     // The page does not see the new file before an event.
@@ -154,8 +143,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     bed.repository.git('commit', '-q', '-a', '-m', 'The settings as they are');
   });
 
-  test('a button tests a channel and shows the result', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a button tests a channel and shows the result', async () => {
     const channel = (name: string) =>
       part('channels')
         .getByRole('listitem')
@@ -171,8 +159,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       .waitFor();
   });
 
-  test('shows agents, learned answers and pipelines, including a custom one with a loop', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('shows agents, learned answers and pipelines, including a custom one with a loop', async () => {
     const agents = await bed.api.agents({ project: bed.project });
     for (const { name } of agents) await part('agents').getByText(name, { exact: true }).first().waitFor();
     bed.repository.write({ '.tidemill/pipelines/audited.yaml': AUDITED });
@@ -197,8 +184,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await part('learned').getByText('No learned answers yet.').waitFor();
   });
 
-  test('a token is created, shown once, allows only reading, and is revoked', async ({ skip }) => {
-    skip(!hasBrowser, NO_BROWSER);
+  test('a token is created, shown once, allows only reading, and is revoked', async () => {
     const name = page.getByRole('textbox', { name: 'Name of the new token' });
     await name.fill('9 <b>');
     await part('access')
@@ -214,12 +200,11 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await part('access').getByText('bob viewer').waitFor();
     expect(await page.content()).not.toContain(token!);
 
-    const viewer = await bed.browser.newContext({ viewport: { width: 1280, height: 900 } });
-    viewer.setDefaultTimeout(PATIENCE_MS);
+    const viewer = await bed.newContext();
     const theirs = await viewer.newPage();
     await theirs.goto(link!);
     await theirs.getByText('live', { exact: true }).waitFor();
-    await theirs.goto(new URL('/settings', bed.daemon.url).href);
+    await bed.visit('/settings', theirs);
     await theirs.getByText(/^You can view this page. Changing a setting needs the role admin/).waitFor();
     await part('config', theirs).getByText('Saving needs the role admin.').waitFor();
     expect(await theirs.getByRole('textbox', { name: 'Config file' }).getAttribute('readonly')).not.toBeNull();
@@ -227,7 +212,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
     await part('channels', theirs).getByRole('button', { name: 'Send test to desk' }).waitFor();
     const enabled = await theirs.locator('main button:enabled').allTextContents();
     expect(enabled.filter((text) => text !== 'Copy')).toEqual([]);
-    await theirs.goto(new URL('/costs', bed.daemon.url).href);
+    await bed.visit('/costs', theirs);
     await theirs.getByText(/Changing a limit needs the role admin/).waitFor();
     expect(await theirs.getByRole('button', { name: 'Edit limits' }).isDisabled()).toBe(true);
     // A direct call to the API is refused with a message.
@@ -243,7 +228,7 @@ describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
       .getByText(/^No tokens yet/)
       .waitFor();
     await expect(api.whoami({})).rejects.toMatchObject({ code: 'unauthorized' });
-    await page.screenshot({ path: join(OUTPUT, 'page-settings.png'), fullPage: true });
+    await bed.picture('page-settings', true);
     // The refusals that this test caused.
     expect(bed.complaints.filter((text) => !/status of (409|502|500|400|403)/.test(text))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { hasBrowser, NO_BROWSER, PATIENCE_MS } from '../support/browser.ts';
-import { PageBed } from '../support/page-bed.ts';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS } from '../support/browser.ts';
+import { usePages } from '../support/page-bed.ts';
 import { showPages } from '../support/pages.ts';
 
 const task = (number: number, more: object = {}) => ({
@@ -49,16 +49,11 @@ const SCENARIO = JSON.stringify({
   ],
 });
 
-let bed: PageBed;
 let page: Page;
-beforeAll(async () => {
-  if (!hasBrowser) return;
-  const config = 'pipeline: quick\ngates: [{ name: test, run: "true" }]\n';
-  bed = await PageBed.open({ config, scenario: SCENARIO, files: { 'main.js': '' } });
+const CONFIG = 'pipeline: quick\ngates: [{ name: test, run: "true" }]\n';
+const bed = usePages({ config: CONFIG, scenario: SCENARIO, files: { 'main.js': '' } }, () => {
   page = bed.page;
-}, 4 * PATIENCE_MS);
-beforeEach(({ skip }) => skip(!hasBrowser, NO_BROWSER));
-afterAll(() => bed?.close(), PATIENCE_MS);
+});
 
 const tab = (name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) });
 const press = (name: string | RegExp) => page.getByRole('button', { name }).click();
@@ -135,30 +130,26 @@ describe('specifications on the page', { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   test('both pages are accessible in both themes and widths', async () => {
-    const flaws = await showPages(bed.browser, bed.daemon.link, [
+    const flaws = await showPages(bed, [
       {
         name: 'specs',
         path: '/specs',
         isThere: (shown) => shown.locator('.specs > li').first().waitFor(),
-        isPictured: true,
       },
       {
         name: 'spec',
         path: '/specs/1',
         isThere: (shown) => shown.locator('.spec-document h4').first().waitFor(),
-        isPictured: true,
       },
       {
         name: 'spec-tasks',
         path: '/specs/1?tab=tasks',
         isThere: (shown) => shown.locator('.spec-tasks li').first().waitFor(),
-        isPictured: true,
       },
       {
         name: 'spec-requirements',
         path: '/specs/1?tab=requirements',
         isThere: (shown) => shown.locator('.requirements li').first().waitFor(),
-        isPictured: true,
       },
     ]);
     expect(flaws).toEqual([]);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** Where tests leave their screenshots. */
@@ -45,4 +45,10 @@ export async function launchBrowser(env: NodeJS.ProcessEnv): Promise<Browser> {
   execFileSync(process.execPath, [join(ROOT, 'scripts', 'ensure-page.mjs')]);
   mkdirSync(OUTPUT, { recursive: true });
   return chromium.launch({ executablePath, args: ARGS, env: env as Record<string, string> });
+}
+
+/** Taken only for `npm run screenshots`: a picture takes longer than most checks of a page. */
+export async function picture(page: Page, name: string, isWhole: boolean): Promise<void> {
+  if (!process.env.TIDEMILL_SCREENSHOTS) return;
+  await page.screenshot({ path: join(OUTPUT, `${name}.png`), fullPage: isWhole });
 }

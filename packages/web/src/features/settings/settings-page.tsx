@@ -27,7 +27,10 @@ const PARTS: Record<string, string> = {
 export default function SettingsPage() {
   const { project } = useShown();
   // The part in the address was not rendered yet when the browser looked for it.
-  useEffect(() => document.getElementById(location.hash.slice(1))?.scrollIntoView(), []);
+  useEffect(() => {
+    // Newer browsers return a promise, which React would call as a function when the page is left.
+    void document.getElementById(location.hash.slice(1))?.scrollIntoView();
+  }, []);
   return (
     <>
       <PageHead title="Settings" about={`${plainLine(project.name)}, ${plainLine(project.root)}`} />
