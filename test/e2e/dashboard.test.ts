@@ -13,7 +13,6 @@ const bed = usePages(SCENE, () => {
 /** The stage as shown on the task's own page. */
 const stageOnPage = (text: string) => page.locator('.task-head .facts').getByText(text, { exact: true });
 
-
 describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS }, () => {
   test('opens the link and sees the work live', async () => {
     await page.goto(bed.link);
@@ -32,6 +31,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
     await page.getByRole('region', { name: 'Needs you' }).getByText('a conflict needs you').waitFor();
     expect(await showPages(bed, PAGES)).toEqual([]);
     await bed.load('/');
+    await page.getByText('live', { exact: true }).waitFor();
   });
 
   test('answers with a key, approves a plan with a key, and sees it land', async () => {

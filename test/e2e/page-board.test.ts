@@ -42,7 +42,6 @@ const notice = (text: string | RegExp, of = page) => of.getByRole('status').getB
 const count = (stage: string, text: string) => countOn(page, stage, text);
 const dialog = (of = page) => of.getByRole('dialog');
 
-
 /** Drags with the mouse, as a person does. */
 async function carry(from: Locator, to: Locator, of = page): Promise<void> {
   const [start, end] = [(await from.boundingBox())!, (await to.boundingBox())!];

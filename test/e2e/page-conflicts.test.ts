@@ -72,11 +72,9 @@ const byHand = (of = page) => of.locator('#by-hand');
 const place = (count: number, of: number) => page.getByRole('group', { name: `Place ${count} of ${of}`, exact: true });
 const main = (file: string) => bed.repository.git('show', `main:${file}`);
 
-
 /** Agents that follow their task, each in its own worktree. */
 const briefedRuns = async () =>
   (await bed.api.recentEvents({ project: bed.project, types: ['run.briefed'], limit: 50 })).length;
-
 
 describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
   test('all conflicts appear on the open page, with their file counts', async () => {

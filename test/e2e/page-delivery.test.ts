@@ -29,7 +29,6 @@ const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
   page = bed.page;
 });
 
-
 const card = (name: string) => page.getByRole('list', { name: 'Environments' }).getByRole('listitem', { name });
 const past = () => page.getByRole('list', { name: 'Deliveries' }).getByRole('listitem');
 const ended = (environment: string, status: string, after = 0) =>

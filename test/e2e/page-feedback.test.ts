@@ -28,7 +28,6 @@ const bed = usePages({ config: 'gates: [{ name: test, run: "true" }]\n', scenari
   page = bed.page;
 });
 
-
 const field = () => page.getByLabel('Your feedback');
 const row = (name: string | RegExp) =>
   page.getByRole('list', { name: 'Feedback' }).getByRole('listitem').filter({ hasText: name });

@@ -53,7 +53,6 @@ async function until(isSo: (workers: WorkerView[]) => boolean): Promise<void> {
   await expect.poll(async () => isSo(await workers()), { timeout: PATIENCE_MS }).toBe(true);
 }
 
-
 describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
   test('shows all agents with their status, which updates automatically', async () => {
     await bed.show('Fleet');

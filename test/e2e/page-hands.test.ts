@@ -24,6 +24,8 @@ default:
     - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
     - result: { summary: done }
 `;
+/** So long the page waits before it tries again. */
+const RETRY_MS = 5000;
 const PAGES = { b: 'Board', i: 'Inbox', f: 'Fleet', c: 'Conflicts', m: 'Costs', s: 'Settings', o: 'Overview' };
 
 let page: Page;
@@ -46,7 +48,6 @@ const keys = async (...all: string[]) => {
   for (const key of all) await page.keyboard.press(key);
 };
 const failing = { status: 500, contentType: 'application/json', body: '{}' };
-
 
 describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
   test('every page opens under its own name, with the focus in it', async () => {
@@ -108,14 +109,18 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
   });
 
   test('a question whose options are not loaded yet is not treated as something else', async () => {
-    await page.route('**/questions?*', (route) => route.fulfill(failing));
-    await page.route('**/questions', (route) => route.fulfill(failing));
-    await page.reload();
-    await page.getByText('Loading the answers').first().waitFor();
-    await page.getByText('Retrying automatically').waitFor();
-    expect(await page.getByRole('button', { name: /Retry/ }).count()).toBe(0);
-    await page.unrouteAll();
-    await page.getByRole('button', { name: /Wheat/ }).waitFor();
+    const own = await bed.timedPage();
+    await own.route('**/questions?*', (route) => route.fulfill(failing));
+    await own.route('**/questions', (route) => route.fulfill(failing));
+    await own.goto(bed.link);
+    await bed.visit('/inbox', own);
+    await own.getByText('Loading the answers').first().waitFor();
+    await own.getByText('Retrying automatically').waitFor();
+    expect(await own.getByRole('button', { name: /Retry/ }).count()).toBe(0);
+    await own.unrouteAll();
+    await own.clock.fastForward(RETRY_MS);
+    await own.getByRole('button', { name: /Wheat/ }).waitFor();
+    await own.context().close();
   });
 
   test('a button keeps the focus while it acts', async () => {
@@ -236,13 +241,14 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
 test('a page that opens while the daemon does not respond says so, and continues automatically', {
   timeout: 4 * PATIENCE_MS,
 }, async () => {
-  const own = await bed.context.newPage();
+  const own = await bed.timedPage();
   await own.route('**/v1/projects', (route) => route.fulfill(failing));
-  await own.goto(bed.daemon.url);
+  await own.goto(bed.link);
   await own.getByText('Nothing to show until the daemon responds').waitFor();
   await own.locator('.banner').getByText('500').waitFor();
   await own.unrouteAll();
+  await own.clock.fastForward(RETRY_MS);
   await own.getByText('live', { exact: true }).waitFor();
-  await own.close();
+  await own.context().close();
   bed.openDoor('stones');
 });

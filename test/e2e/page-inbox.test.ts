@@ -49,7 +49,6 @@ default:
   review: [ { result: { approve: true } } ]
 `;
 
-
 let page: Page;
 const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
   page = bed.page;
@@ -65,7 +64,6 @@ async function answerTo(task: number): Promise<string | undefined> {
 const looksRight = async (name: string) => expect(await flawsOf(page, name)).toEqual([]);
 /** The item that keys act on. */
 const focus = (text: string) => item(text).first().focus();
-
 
 describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
   test('says that it is empty; then a question appears and is answered with the key of an option', async () => {

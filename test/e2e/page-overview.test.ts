@@ -27,10 +27,15 @@ default:
 `;
 const HOSTILE = 'Grind flour <img src=x onerror="window.pwned=1"><script>window.pwned=1</script>';
 const FEED = 50;
+/** How often a page without its socket asks. */
+const POLL_MS = 5000;
+const FIGURES_MS = 10_000;
 
 let page: Page;
-const bed = usePages({ config: CONFIG, scenario: SCENARIO }, () => {
+const bed = usePages({ config: CONFIG, scenario: SCENARIO }, async () => {
   page = bed.page;
+  await page.clock.install();
+  await bed.load('/');
 });
 
 const stage = (name: string) => page.locator(`[data-stage="${name}"]`);
@@ -43,7 +48,7 @@ const banner = (on = page) => on.locator('.banner');
 
 /** A separate page whose socket the test controls. */
 async function pageWithSocket(change: (message: string) => string = (message) => message) {
-  const own = await bed.context.newPage();
+  const own = await bed.timedPage();
   const state = { isDown: false, sockets: [] as WebSocketRoute[] };
   await own.routeWebSocket('**/v1/stream', (socket) => {
     if (state.isDown) return void socket.close();
@@ -52,7 +57,6 @@ async function pageWithSocket(change: (message: string) => string = (message) =>
   });
   return { own, state };
 }
-
 
 describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
   test('opens only with its link', async () => {
@@ -93,6 +97,8 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
 
     bed.openDoor('stones');
     await stage('done').getByText('2', { exact: true }).waitFor();
+    // This figure is only asked for at intervals.
+    await page.clock.fastForward(FIGURES_MS);
     await stage('done').getByText('2 landed in 24 h').waitFor();
     await header().getByText('Today $1.25 of $50').waitFor();
     await header().getByText('Month $1.25 of $500').waitFor();
@@ -177,20 +183,22 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
 
   test('without its socket the page says so and polls, and recovers automatically', async () => {
     const { own, state } = await pageWithSocket();
-    await bed.load('/', own);
+    await own.goto(bed.link);
     await own.getByText('live', { exact: true }).waitFor();
     state.isDown = true;
     await Promise.all(state.sockets.map((socket) => socket.close()));
     await banner(own).getByText('updates every 5 seconds').waitFor();
     await own.getByText('every 5 s', { exact: true }).waitFor();
     await bed.add('Told without a socket', { after: [3] });
+    await own.clock.fastForward(POLL_MS);
     await inFeed('Told without a socket', own);
     state.isDown = false;
+    await own.clock.fastForward(POLL_MS);
     await own.getByText('live', { exact: true }).waitFor();
     await banner(own).waitFor({ state: 'detached' });
     await bed.add('Told by the socket', { after: [3] });
     await inFeed('Told by the socket', own);
-    await own.close();
+    await own.context().close();
   });
 
   test('a part that cannot be loaded shows an error, and the frame stays', async () => {
@@ -215,7 +223,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
       const response = await route.fetch();
       await route.fulfill({ response, body: upgraded(await response.text()) });
     });
-    await bed.load('/', own);
+    await own.goto(bed.link);
     await own.getByText('live', { exact: true }).waitFor();
     expect(await banner(own).count()).toBe(0);
     isUpgraded = true;
@@ -224,7 +232,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await banner(own).getByRole('button', { name: 'Reload' }).click();
     await own.getByText('live', { exact: true }).waitFor();
     await banner(own).waitFor({ state: 'detached' });
-    await own.close();
+    await own.context().close();
   });
 
   test('says when the daemon is gone and how to get the new link, and continues automatically', async () => {
@@ -237,6 +245,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.picture('overview-offline');
 
     await bed.revive();
+    await page.clock.fastForward(POLL_MS);
     await banner()
       .getByText(/restarted.*new link/)
       .waitFor();
@@ -249,6 +258,7 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await second.goto(link!);
     await second.getByText('live', { exact: true }).waitFor();
     // The first tab has the new cookie too, and reconnects automatically.
+    await page.clock.fastForward(POLL_MS);
     await page.getByText('live', { exact: true }).waitFor();
     await banner()
       .getByText(/new link/)

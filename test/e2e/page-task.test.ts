@@ -48,11 +48,6 @@ ${step({ result: { summary: 'grinds finer' } })}
       - write: { path: half.txt, content: "half done\\n" }
       - progress: { percent: 10, text: half a file }
       - hang: {}
-  - when: { task: loud, mode: implement }
-    do:
-${step({ run: "head -c 6000000 /dev/zero | tr '\\000' '\\033'; echo" })}
-${step({ run: 'seq 1 1700000 > big.txt' })}
-${step({ result: {} })}
 default:
   implement:
     - write: { path: "task-{taskNumber}.txt", content: "done\\n" }
@@ -75,7 +70,6 @@ const standing = () => page.getByLabel('Why it waits');
 const eventually = <T>(look: () => Promise<T>) => expect.poll(look, { timeout: PATIENCE_MS });
 const dialog = () => page.getByRole('dialog');
 const add = (title: string, after: number[] = []) => bed.add(title, { after, accept: ['it is done'] });
-
 
 describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
   test('says that a task does not exist, and shows it as soon as it exists', async () => {
@@ -241,7 +235,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     await page.getByLabel('Starts after').fill('99');
     await button('Save').click();
     await page.getByRole('status').getByText('there is no task #99 to wait for').waitFor();
-    await page.getByRole('button', { name: /^Dismiss/ }).click();
+    await page.getByRole('button', { name: /^Dismiss: There is no task #99/ }).click();
     await page.getByLabel('Starts after').fill('#3 #2');
     await button('Save').click();
     await page
@@ -250,29 +244,6 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
       .waitFor();
     await page.getByRole('region', { name: 'Waits for', exact: true }).getByRole('link', { name: '#3' }).click();
     await page.waitForURL(/\/tasks\/3\?/);
-  });
-
-  test('stays usable with 5 MB of control characters and a change of more than 10 MB', async () => {
-    await add('A loud one');
-    await bed.visit('/tasks/5?tab=output');
-    await page.getByLabel('Landed', { exact: true }).waitFor();
-    const run = (await api.task({ project, task: 5 })).runs.find(({ mode }) => mode === 'implement')!;
-    await page.getByRole('combobox', { name: 'Run' }).selectOption(run.id);
-    await page.getByText('The output was cut at 5 MB').waitFor();
-    await page
-      .getByText(/^\[[\d,]+ control characters\]$/)
-      .first()
-      .waitFor();
-    const elements = () => page.evaluate('document.querySelectorAll("main *").length') as Promise<number>;
-    expect(await elements()).toBeLessThan(1000);
-    await tab('Change').click();
-    await page.getByText('Cut at 1 MB.').waitFor();
-    await button('Load more').click();
-    await page.getByText('Cut at 10 MB.').waitFor();
-    const change = page.getByRole('region', { name: 'The change, line by line' });
-    await change.getByRole('button', { name: 'big.txt' }).click();
-    await change.getByText('1', { exact: true }).first().waitFor();
-    expect(await elements()).toBeLessThan(2000);
   });
 
   test('fits wide and narrow, light and dark, and has no serious accessibility violation', async () => {

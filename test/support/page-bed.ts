@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import type { Api, NewTask, TaskDetail } from '@tidemill/contract';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeEach } from 'vitest';
-import { TemporaryRepository } from '../e2e/cli-repository.ts';
+import type { TemporaryRepository } from '../e2e/cli-repository.ts';
 import { hasBrowser, NO_BROWSER, PATIENCE_MS, picture } from './browser.ts';
 import { PageHost, worker } from './page-host.ts';
 import type { RunningDaemon, TidemillHome } from './tidemill-home.ts';
 
 interface Scene {
-  /** Lines of `.tidemill/config.yaml` beside the agent, which plays the scenario. A function is called before the first test. */
+  /** Lines of `.tidemill/config.yaml` beside the agent, which plays the scenario. A function is called when it is written. */
   config: string | (() => string);
   /** The scenario's YAML; `{door NAME}` in a command waits until the test opens that door. */
   scenario: string;
@@ -33,7 +33,7 @@ export class PageBed {
   page!: Page;
   #host!: PageHost;
   #isAlone = false;
-  /** A sandbox shows it, and git does not. */
+  /** In the repository's own folder: a sandbox shows it, and git does not. */
   #doors!: string;
 
   /** With everything of its own. */
@@ -47,7 +47,7 @@ export class PageBed {
   async start({ config, scenario, files = {}, isAlone = false }: Scene, shared: PageHost): Promise<void> {
     this.#host = isAlone ? await PageHost.open(shared.browser) : shared;
     this.#isAlone ||= isAlone;
-    this.repository = new TemporaryRepository();
+    this.repository = this.#host.newRepository();
     const { repository } = this;
     this.#doors = join(repository.root, '.doors');
     mkdirSync(this.#doors);
@@ -103,6 +103,13 @@ export class PageBed {
     return context;
   }
 
+  /** A page whose time the test passes on with `clock.fastForward`. Close its context. */
+  async timedPage(): Promise<Page> {
+    const context = await this.newContext();
+    await context.clock.install();
+    return context.newPage();
+  }
+
   /** From an empty page, as a person does who opens a bookmark. */
   async load(path: string, page = this.page): Promise<void> {
     await page.goto(new URL(this.address(path), this.daemon.url).href);
@@ -145,23 +152,23 @@ export class PageBed {
     writeFileSync(join(this.#doors, name), '');
   }
 
-  /** Killed, and started again on the same address and data. */
+  /** Kills the daemon. */
   kill(): Promise<void> {
     return this.#host.kill();
   }
-  async revive(): Promise<void> {
-    await this.#host.up(this.repository.root);
+  /** Starts it again on the same address and data. */
+  revive(): Promise<void> {
+    return this.#host.up(this.repository.root);
   }
 
   async close(): Promise<void> {
     await this.context?.close();
     if (this.#isAlone) await this.#host?.close();
-    else await this.#host?.leave(this.project, this.repository);
-    if (this.#isAlone) this.repository?.remove();
+    else if (this.project) await this.#host.leave(this.project);
   }
 }
 
-/** The bed of a test file. `ready` is called before its first test. */
+/** The bed of a test file, which is skipped without a browser. `ready` is called before the first test. */
 export function usePages(scene: Scene, ready: () => unknown = () => undefined): PageBed {
   const bed = new PageBed();
   worker.beforeAll(async ({ pageHost }) => {

@@ -2,7 +2,7 @@ import type { Api } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import type { Browser } from 'playwright-core';
 import { test } from 'vitest';
-import type { TemporaryRepository } from '../e2e/cli-repository.ts';
+import { TemporaryRepository } from '../e2e/cli-repository.ts';
 import { hasBrowser, launchBrowser } from './browser.ts';
 import { type RunningDaemon, TidemillHome } from './tidemill-home.ts';
 
@@ -14,7 +14,7 @@ export class PageHost {
   api!: Api;
   readonly #isLent: boolean;
   #isUp = false;
-  readonly #left: TemporaryRepository[] = [];
+  readonly #repositories: TemporaryRepository[] = [];
 
   private constructor(machine: TidemillHome, browser: Browser, isLent: boolean) {
     this.machine = machine;
@@ -26,6 +26,13 @@ export class PageHost {
   static async open(lent?: Browser): Promise<PageHost> {
     const machine = new TidemillHome({ USER: 'ada' });
     return new PageHost(machine, lent ?? (await launchBrowser(machine.env)), lent !== undefined);
+  }
+
+  /** Removed at the end: the daemon complains about a repository that is gone. */
+  newRepository(): TemporaryRepository {
+    const repository = new TemporaryRepository();
+    this.#repositories.push(repository);
+    return repository;
   }
 
   /** Like `tidemill up` there. Returns the project. */
@@ -56,15 +63,14 @@ export class PageHost {
   }
 
   /** A daemon leaves no project before its end, so this one only becomes quiet. */
-  async leave(project: string, repository: TemporaryRepository): Promise<void> {
-    this.#left.push(repository);
+  async leave(project: string): Promise<void> {
     if (this.#isUp) await this.api.steerWorkers({ project, worker: 'all', operation: 'stop' });
   }
 
   async close(): Promise<void> {
     if (!this.#isLent) await this.browser.close();
     await this.machine.close();
-    for (const repository of this.#left) repository.remove();
+    for (const repository of this.#repositories) repository.remove();
   }
 }
 
