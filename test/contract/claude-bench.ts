@@ -10,15 +10,7 @@ import {
   startMessagesServer,
   structured,
 } from '../support/model/messages.ts';
-import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
 import { Bench, type Trial } from './agent-bench.ts';
-
-const installed = await installVendor(...CLAUDE_CODE);
-/** Why there is no Claude Code to test, or null. */
-export const missing = 'missing' in installed ? installed.missing : null;
-if (missing !== null) console.warn(`Claude Code is not tested: ${missing}`);
-// Where most people have it.
-if ('bin' in installed) process.env.PATH = `${installed.bin}${path.delimiter}${process.env.PATH}`;
 
 export const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
 export const done = { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } };
@@ -39,7 +31,7 @@ interface Change extends Partial<AgentRequest> {
   config?: Partial<Extract<AgentConfig, { type: 'claude' }>>;
 }
 
-/** Claude Code is on PATH, and nowhere else. */
+/** Claude Code is the one on PATH, unless another is configured. */
 export class ClaudeBench extends Bench {
   readonly home = path.join(this.base, 'home');
   readonly #servers: MessagesServer[] = [];

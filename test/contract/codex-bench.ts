@@ -13,7 +13,6 @@ vi.setConfig({ testTimeout: 120_000 });
 const installed = await installVendor('@openai/codex', '0.166.0', 'codex');
 /** Why there is no Codex to test, or null. */
 export const missing = 'missing' in installed ? installed.missing : null;
-if (missing !== null) console.log(`skipped: the codex agent, since ${missing}`);
 
 export const RESULT = { outcome: 'pr_ready', summary: 'done', open_questions: null };
 

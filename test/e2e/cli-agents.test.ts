@@ -1,14 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, globSync, readdirSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { chmodSync, globSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AgentView } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import type { TrialReport } from '../../packages/daemon/src/assembly/trial-report.ts';
-import { call, refusals, startMessagesServer, structured } from '../support/model/messages.ts';
 import { TidemillHome } from '../support/tidemill-home.ts';
-import { CLAUDE_CODE, installVendor } from '../support/vendor.ts';
 import { TemporaryRepository } from './cli-repository.ts';
 
 const GOOD = `#!/bin/sh
@@ -103,9 +100,12 @@ describe('agents test', { timeout: 60_000 }, () => {
     expect(report).toMatchObject({ ok: false, failure: { class: failure, hint: expect.stringMatching(/\w/) } });
     expect(report.failure!.message).toMatch(message);
     expect(code).toBe(1);
-    const said = await machine.run(['agents', 'test', name], root);
-    expect(said.stdout).toContain(`failed: ${failure}`);
-    expect(said.code).toBe(1);
+  });
+
+  test('prints the kind of a failure', async () => {
+    const { code, stdout } = await machine.run(['agents', 'test', 'plan'], root);
+    expect(stdout).toContain('failed: crash');
+    expect(code).toBe(1);
   });
 
   test('Ctrl-C ends the agent and leaves nothing', async () => {
@@ -134,56 +134,5 @@ describe('agents test', { timeout: 60_000 }, () => {
     expect(stderr).toContain(
       'Did you mean claude? In .tidemill/config.yaml: default, plan, review, implement, plan_revision.',
     );
-  });
-});
-
-describe('Claude Code', { timeout: 240_000 }, () => {
-  test('is listed, responds, and does the trial outside a project', async (context) => {
-    const vendor = await installVendor(...CLAUDE_CODE);
-    if ('missing' in vendor) return context.skip(vendor.missing);
-    machine.env.PATH = `${vendor.bin}${delimiter}${process.env.PATH}`;
-    const folder = join(repository.folder, 'elsewhere');
-    repository.write({ '../elsewhere/note.txt': 'no repository\n' });
-    expect(existsSync(join(folder, '.tidemill'))).toBe(false);
-
-    const listed = await machine.json<AgentView[]>(['agents'], folder);
-    expect(listed.find(({ name }) => name === 'claude')).toMatchObject({
-      installed: true,
-      where: vendor.program,
-      version: expect.stringMatching(/^\d+\.\d+/),
-      can: { hooks: true, cost: true, structuredOutput: true, resume: true },
-    });
-
-    const server = await startMessagesServer([
-      call('Bash', { command: 'printf "the mill turns\\n" > tidemill-trial.txt', description: 'write' }),
-      structured({ outcome: 'pr_ready', summary: 'wrote it' }),
-    ]);
-    machine.env.ANTHROPIC_API_KEY = 'dummy';
-    machine.env.ANTHROPIC_BASE_URL = server.url;
-    try {
-      const { report } = await trial('claude', folder);
-      expect(report.failure).toBeNull();
-      expect(verdicts(report)).toEqual({
-        started: true,
-        session: true,
-        'tool use': true,
-        'file written': true,
-        'structured result': true,
-        cost: true,
-        stopped: true,
-      });
-      expect(report.usage.costUsd).toBeGreaterThan(0);
-    } finally {
-      await server.stop();
-    }
-    const locked = await startMessagesServer(refusals.auth);
-    machine.env.ANTHROPIC_BASE_URL = locked.url;
-    try {
-      const { code, report } = await trial('claude', folder);
-      expect(report).toMatchObject({ ok: false, failure: { class: 'auth', hint: expect.stringContaining('Log in') } });
-      expect(code).toBe(1);
-    } finally {
-      await locked.stop();
-    }
   });
 });

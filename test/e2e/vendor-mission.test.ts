@@ -1,109 +1,13 @@
-import { delimiter } from 'node:path';
-import { isInfrastructure } from '@tidemill/core';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { landedTasks } from '../support/mission/repository.ts';
-import { strays } from '../support/mission/strays.ts';
-import { makeVendorProject } from '../support/mission/vendor-project.ts';
-import { TWO_TASKS, twoTasksMind } from '../support/mission/vendor-tasks.ts';
-import {
-  claude,
-  claudeAcp,
-  codex,
-  install,
-  opencode,
-  type Vendor,
-  type VendorModel,
-} from '../support/mission/vendors.ts';
-import { TidemillHome } from '../support/tidemill-home.ts';
+import { describe, test } from 'vitest';
+import { claude, install } from '../support/mission/vendors.ts';
+import { landTasks } from './vendor-mission-suite.ts';
 
-const vendors = await Promise.all(
-  [claude, codex, opencode, claudeAcp].map(async (vendor) => ({ vendor, found: await install(vendor) })),
-);
+const found = await install(claude);
 
-/**
- * Each run of opencode takes ten seconds of a core, so in `npm test` it has the first task only; claude-agent-acp, which
- * speaks the same protocol, has both. `npm run vendors` gives every vendor both.
- */
-const tasksFor = (vendor: Vendor) =>
-  vendor === opencode && process.env.TIDEMILL_VENDORS !== 'all' ? TWO_TASKS.slice(0, 1) : TWO_TASKS;
-
-/** As on a person's machine. */
-const bins = vendors.flatMap(({ found }) => ('bin' in found ? [found.bin] : []));
-
-let machine: TidemillHome;
-let model: VendorModel | undefined;
-beforeEach(() => {
-  machine = new TidemillHome({ PATH: [...bins, process.env.PATH].join(delimiter) });
+// The one real program of a vendor in `npm test`.
+describe('a task that the tests send back once', () => {
+  test('lands with the real Claude Code, with evidence', { timeout: 300_000 }, async (context) => {
+    context.skip('missing' in found, 'missing' in found ? found.missing : '');
+    if (!('missing' in found)) await landTasks(claude, found, 1);
+  });
 });
-afterEach(async () => {
-  await model?.stop();
-  await machine.close();
-});
-
-describe('two tasks, one sent back by the tests, one by the reviewer', () => {
-  test.for(vendors.map(({ vendor, found }) => [vendor.name, vendor, found] as const))(
-    'land with %s',
-    { timeout: 300_000 },
-    async ([name, vendor, found], context) => {
-      context.skip('missing' in found, 'missing' in found ? found.missing : '');
-      if ('missing' in found) return;
-      model = await vendor.serve(twoTasksMind);
-      const { url, others } = model;
-      const agents = { default: vendor.agent(url, found) };
-      const given = tasksFor(vendor);
-      const numbers = given.map((_, index) => index + 1);
-      const root = await makeVendorProject(machine, { name, agents, tasks: given, installed: found });
-      const up = await machine.run(['up', '--until-idle', '--plain'], root);
-      const output = `${up.stdout}\n${up.stderr}`;
-      expect(up.code, output).toBe(0);
-
-      const tasks = await machine.ask(root, (api, project) => api.tasks({ project }));
-      expect(
-        tasks.map(({ stage, blocked, waiting }) => ({ stage, blocked, waiting })),
-        output,
-      ).toEqual(numbers.map(() => ({ stage: 'done', blocked: null, waiting: null })));
-      expect((await landedTasks(machine, root)).toSorted()).toEqual(numbers);
-      await expectProven(root, given.length);
-      await expectRecorded(root, given.length);
-      const tests = await machine.program(process.execPath, ['--test'], root);
-      expect(tests.code, tests.stdout).toBe(0);
-
-      expect(await machine.git(root, 'status', '--porcelain')).toBe('');
-      expect((await machine.git(root, 'worktree', 'list')).split('\n')).toHaveLength(1);
-      expect(await machine.git(root, 'branch', '--list', 'task/*')).toBe('');
-      expect(strays(machine)).toEqual([]);
-      // opencode looks for its own packages at the registry, which is this server.
-      expect(others.filter((other) => !other.includes('opencode'))).toEqual([]);
-    },
-  );
-});
-
-async function expectProven(root: string, count: number): Promise<void> {
-  const commits = (await machine.git(root, 'rev-list', '--grep=^Task: #', 'main')).split('\n');
-  expect(commits).toHaveLength(count);
-  for (const commit of commits) {
-    expect(await machine.git(root, 'log', '-1', '--format=%(trailers:key=Evidence)', commit)).toMatch(/^Evidence: \S+/);
-    const { ok, checks } = await machine.ask(root, (api, project) => api.verifyEvidence({ project, commit }));
-    expect(ok, JSON.stringify(checks)).toBe(true);
-  }
-}
-
-/** The failures are recorded: one by the gates, one by the reviewer, and no others. */
-async function expectRecorded(root: string, count: number): Promise<void> {
-  const bodies = (await machine.events(root)).map(({ body }) => body);
-  const sentBack = bodies.filter((body) => body.type === 'run.sent_back');
-  expect(sentBack).toMatchObject([{ gates: ['test'], retry: 1 }]);
-  const failed = bodies.filter((body) => body.type === 'evidence.recorded' && body.evidence.status !== 'pass');
-  // It runs once more before the task is sent back.
-  expect(failed).toMatchObject([1, 2].map((attempt) => ({ evidence: { gate: 'test', status: 'fail', attempt } })));
-  // Two agents that start at once may fail on files they share (opencode's database): retried, not counted.
-  const ends = bodies
-    .filter((body) => body.type === 'run.finished')
-    .filter(({ failure }) => failure === null || !isInfrastructure(failure));
-  const outcomes = [
-    ['plan_complete', 'pr_ready', 'approved'],
-    ['plan_complete', 'pr_ready', 'changes_requested', 'pr_ready', 'approved'],
-  ];
-  expect(ends.map(({ outcome }) => outcome).toSorted()).toEqual(outcomes.slice(0, count).flat().toSorted());
-  for (const { usage } of ends) expect(usage.requests).toBeGreaterThan(0);
-}

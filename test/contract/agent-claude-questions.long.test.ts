@@ -1,15 +1,15 @@
 import type { AskedQuestion } from '@tidemill/contract';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   call,
   type MessagesScript,
   type MessagesServer,
   say,
-  startMessagesServer,
   structured,
   toolResults,
 } from '../support/model/messages.ts';
-import { ClaudeBench, missing } from './claude-bench.ts';
+import type { ClaudeBench } from './claude-bench.ts';
+import { onClaudeBench } from './claude-suite.ts';
 
 const TOOL = 'mcp__person__ask_person';
 const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
@@ -18,27 +18,19 @@ const PORT = {
   options: [{ label: '8080', recommended: true }],
 };
 const ASKS = { outcome: 'needs_info', summary: 'cannot choose', open_questions: [PORT, 'And why?'] };
-const MINUTE = 60_000;
 
 let bench: ClaudeBench;
-let server: MessagesServer | undefined;
+let server: MessagesServer;
 const serve = async (script: MessagesScript) => {
-  server = await startMessagesServer(script);
+  server = await bench.model(script);
   return server;
 };
-const heard = () => toolResults(server!.requests.at(-1)!).at(-1) ?? '';
-
-beforeEach(async (context) => {
-  context.skip(missing !== null, missing ?? '');
-  bench = await ClaudeBench.open('auto');
-});
-afterEach(async () => {
-  await server?.stop();
-  server = undefined;
-  await bench?.close();
+const heard = () => toolResults(server.requests.at(-1)!).at(-1) ?? '';
+onClaudeBench((opened) => {
+  bench = opened;
 });
 
-describe('Claude Code asks while it works', { timeout: 2 * MINUTE }, () => {
+describe('Claude Code asks while it works', () => {
   it('with a tool, and hears at once what to do meanwhile', async () => {
     const asked: AskedQuestion[][] = [];
     const question = {

@@ -9,9 +9,10 @@ import { CodexBench, missing, RESULT } from './codex-bench.ts';
 const told = (prompt: string) => ({ brief: { ...BRIEF, prompt } });
 const PATIENT = { timeout: 30_000 };
 
-describe.skipIf(missing !== null)('a codex agent', () => {
+describe('a codex agent', () => {
   let bench: CodexBench;
-  beforeEach(async () => {
+  beforeEach(async (context) => {
+    context.skip(missing !== null, missing ?? '');
     bench = await CodexBench.open('auto');
   });
   afterEach(async () => {
