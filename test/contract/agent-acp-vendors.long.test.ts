@@ -80,7 +80,7 @@ describe.each(VENDORS.map((vendor, index) => ({ ...vendor, found: installed[inde
   let bench: AgentBench;
   let server: MessagesServer;
   beforeEach(async (context) => {
-    if ('missing' in found) context.skip(found.missing);
+    if ('missing' in found) return context.skip(true, found.missing);
     bench = await AgentBench.open('auto');
     await mkdir(path.join(bench.base, 'home'));
     await writeFile(path.join(bench.worktree, 'a.txt'), 'hello\n');

@@ -29,7 +29,7 @@ const verdicts = ({ steps }: TrialReport) => Object.fromEntries(steps.map(({ nam
 describe('Claude Code', { timeout: 240_000 }, () => {
   test('is listed, responds, and does the trial outside a project', async (context) => {
     const vendor = await installVendor(...CLAUDE_CODE);
-    if ('missing' in vendor) return context.skip(vendor.missing);
+    if ('missing' in vendor) return context.skip(true, vendor.missing);
     machine.env.PATH = `${vendor.bin}${delimiter}${process.env.PATH}`;
     const folder = join(repository.folder, 'elsewhere');
     repository.write({ '../elsewhere/note.txt': 'no repository\n' });
