@@ -204,7 +204,7 @@ describe('check-repo', () => {
       { 'test/e2e/a.test.ts': "test('opens', (context) => context.skip(no(1, 2), ''));" },
       'a.test.ts:1: a skip has no reason',
     ],
-  ])('refuses %s', (_rule, files, says) => {
+  ])('refuses a tree with the fault: %s', (_rule, files, says) => {
     const { ok, output } = check(files);
     expect(output).toContain(says);
     expect(ok).toBe(false);
@@ -238,7 +238,7 @@ describe('check-repo', () => {
     expect(check(files)).toMatchObject({ ok: true });
   });
 
-  test('warns of a file that grows, and of a tree without a program', () => {
+  test('warns of a file that grows too long', () => {
     const { ok, output } = check({ [MAIN]: `import './ports.ts';\nimport '@tidemill/core';\n${lines(310)}` });
     expect(output).toContain(`warning: ${MAIN}: 312 lines`);
     expect(ok).toBe(true);

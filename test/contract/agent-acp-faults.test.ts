@@ -3,7 +3,7 @@ import type { GuardVerdict } from '../../packages/daemon/src/ports.ts';
 import { acpStarter, DONE, type FakeScript, fake, RESULT, runs, type Step } from './acp-bench.ts';
 import { AgentBench } from './agent-bench.ts';
 
-describe('what an agent of the protocol may do wrong', () => {
+describe('an ACP agent that does something wrong', () => {
   let bench: AgentBench;
   beforeEach(async () => {
     bench = await AgentBench.open('off');
@@ -14,7 +14,7 @@ describe('what an agent of the protocol may do wrong', () => {
   });
   const start = (script: FakeScript) => acpStarter(bench, fake(script));
 
-  it('is to print other things among its messages', async () => {
+  it('may print other things among its messages', async () => {
     const noise = 'hello\n{"a":1}\n[1]\nnull\n{"jsonrpc":"2.0","result":\n\n{"jsonrpc":"2.0"}\n';
     const steps = [
       { print: noise },
@@ -32,7 +32,7 @@ describe('what an agent of the protocol may do wrong', () => {
     expect(trial.output().match(/answer \{"code":-326\d\d/g)).toHaveLength(2);
   });
 
-  it('is to send an update without end, which costs us no memory', async () => {
+  it('costs us no memory when it sends an update without end', async () => {
     const before = process.memoryUsage().rss;
     const trial = start({ turns: [[{ pad: 100 }, { say: RESULT }]] })();
     expect(await trial.end).toEqual(DONE);
@@ -40,7 +40,7 @@ describe('what an agent of the protocol may do wrong', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200_000_000);
   });
 
-  it('is to answer without end', async () => {
+  it('has crashed when it answers without end', async () => {
     const huge = start({ turns: [[{ print: '{"jsonrpc":"2.0","id":"q","result":"' }, { flood: 9 }]] })();
     expect(await huge.end).toMatchObject({
       kind: 'failed',
@@ -49,13 +49,13 @@ describe('what an agent of the protocol may do wrong', () => {
     });
   });
 
-  it('is to say nothing of its result, once', async () => {
+  it('is asked again when it says nothing of its result once', async () => {
     const trial = start({ turns: [[{ say: 'All done.' }], [{ echo: true }, { say: RESULT }]] })();
     expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('no JSON object with an "outcome" was found');
   });
 
-  it('is to hand in a wrong result, and then none or a wrong one again', async () => {
+  it('fails when it hands in a wrong result, and then none or a wrong one again', async () => {
     const wrong = { say: '{"outcome":"approved"}' };
     const end = await start({ turns: [[wrong]] })().end;
     expect(end).toMatchObject({ kind: 'failed', failure: 'invalid_result' });
@@ -63,7 +63,7 @@ describe('what an agent of the protocol may do wrong', () => {
     expect(await start({ turns: [[wrong], [{ say: 'Why?' }]] })().end).toMatchObject({ failure: 'no_result' });
   });
 
-  it('is to go on and on', async () => {
+  it('is ended when it goes on and on', async () => {
     const tool = (id: number): Step[] => [
       { update: { sessionUpdate: 'tool_call', toolCallId: `t${id}`, title: 'look', status: 'pending' } },
       { update: { sessionUpdate: 'tool_call_update', toolCallId: `t${id}`, status: 'completed' } },
@@ -79,7 +79,7 @@ describe('what an agent of the protocol may do wrong', () => {
     expect(await start({ turns: [[{ end: { stopReason: 'refusal' } }]] })().end).toMatchObject({ failure: 'refused' });
   });
 
-  it('is to speak another version', async () => {
+  it('fails to start when it speaks another version', async () => {
     const end = await start({ turns: [[]], hello: { protocolVersion: 7 } })().end;
     expect(end).toMatchObject({ failure: 'spawn', message: expect.stringContaining('version 7') });
   });
@@ -98,13 +98,13 @@ describe('what an agent of the protocol may do wrong', () => {
     [{ code: -32603, message: 'Session too large to compact - context exceeds model limit' }, 'context_too_long'],
     [{ code: -32603, message: 'fetch failed: ECONNREFUSED 127.0.0.1:9' }, 'network'],
     [{ code: -32603, message: 'Internal error' }, 'crash'],
-  ])('is to fail: %j', async (error, failure) => {
+  ])('has its failure classified: %j', async (error, failure) => {
     const end = await start({ turns: [[{ fail: error }]] })().end;
     expect(end).toMatchObject({ kind: 'failed', failure });
     expect(end).toHaveProperty('message', expect.stringContaining(error.message));
   });
 
-  it('is to be out of its limit, until a moment it names', async () => {
+  it('fails with the retry time that it reports when it is out of its limit', async () => {
     const error = { code: -32603, message: 'Rate limit reached, try again in 90 s' };
     const end = (await start({ turns: [[{ fail: error }]] })().end) as { retryAt: number };
     expect(end.retryAt - Date.now()).toBeGreaterThan(80_000);
@@ -116,7 +116,7 @@ describe('what an agent of the protocol may do wrong', () => {
   it.each([
     ['only for ever', [{ optionId: 'always', name: 'Always', kind: 'allow_always' }]],
     ['not at all', []],
-  ])('is to ask for a permission that can be given %s', async (_how, options) => {
+  ])('is denied a permission that can be given %s', async (_how, options) => {
     const trial = start({ turns: [[runs('ls', { options }), { say: RESULT }]] })();
     expect(await trial.end).toEqual(DONE);
     expect(trial.output()).toContain('chose cancelled');
@@ -175,7 +175,7 @@ describe('what an agent of the protocol may do wrong', () => {
         { tool: 'Write', input: { file_path: '/a', content: '' } },
       ],
     ],
-  ])('is to describe its tools as it likes: %j', async (toolCall, asked) => {
+  ])('has its tool calls read, however it describes them: %j', async (toolCall, asked) => {
     const permit = { toolCall: { toolCallId: 't', ...toolCall } };
     const trial = start({ turns: [[{ permit }, { say: RESULT }]] })();
     expect(await trial.end).toEqual(DONE);
@@ -184,7 +184,7 @@ describe('what an agent of the protocol may do wrong', () => {
     expect(trial.denied.map(({ guard }) => guard)).toEqual(asked.length > 0 ? [] : ['unclear']);
   });
 
-  it('is to be asked by a guard that breaks, or that wants it otherwise', async () => {
+  it('is denied a call when the guard breaks, or wants it otherwise', async () => {
     const broken = start({ turns: [[runs('ls'), { say: RESULT }]] })({
       guard: () => Promise.reject(new Error('oops')),
     });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { acpStarter, DONE, fake, RESULT, runs, type Step } from './acp-bench.ts';
 import { AgentBench } from './agent-bench.ts';
 
-describe('the session of an agent of the protocol', () => {
+describe('the session of an ACP agent', () => {
   let bench: AgentBench;
   beforeEach(async () => {
     bench = await AgentBench.open('off');
@@ -75,7 +75,7 @@ describe('the session of an agent of the protocol', () => {
     await trial.session.stop();
   });
 
-  it('is a new one where the old cannot be had', async () => {
+  it('is a new one where the old one cannot be had', async () => {
     const loadError = { code: -32002, message: 'Resource not found' };
     const hello = { agentCapabilities: { loadSession: true } };
     const trial = acpStarter(bench, fake({ hello, loadError, turns: [[{ say: RESULT }]] }))({ resume: 'gone' });
@@ -117,7 +117,7 @@ describe('the session of an agent of the protocol', () => {
     expect(end).toMatchObject({ failure: 'unknown', message: 'the agent has no model huge; it has large' });
   });
 
-  it('tells its tokens in another place', async () => {
+  it('has its tokens counted also when they are told in another place', async () => {
     const _meta = { quota: { token_count: { input_tokens: 300, output_tokens: 60 }, model_usage: [] } };
     const trial = acpStarter(bench, fake({ turns: [[{ say: RESULT }, { end: { _meta } }]] }))();
     await trial.end;

@@ -181,7 +181,7 @@ describe.each(VENDORS.map((vendor, index) => ({ ...vendor, found: installed[inde
   it.each([
     ['auth', refusals.auth],
     ['credit', refusals.lowBalance],
-  ] as const)('fails of %s', async (failure, refusal) => {
+  ] as const)('fails with %s', async (failure, refusal) => {
     const trial = (await start(refusal))({ timeoutMs: 90_000 });
     expect(await trial.end).toMatchObject({ kind: 'failed', failure });
   });

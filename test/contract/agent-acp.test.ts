@@ -12,7 +12,7 @@ if (!status.available) console.log(`skipped: agents in a sandbox, since ${status
 const REVIEW = { ...BRIEF, mode: 'review' as const };
 const deny = async (): Promise<GuardVerdict> => ({ kind: 'deny', guard: 'push', reason: 'nobody pushes from here' });
 
-describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', (sandbox) => {
+describe.each(['off', 'auto'] as const)('an ACP agent, sandbox %s', (sandbox) => {
   let bench: AgentBench;
   beforeEach(async (context) => {
     context.skip(sandbox === 'auto' && !status.available, status.why);
@@ -94,13 +94,13 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
     expect(trial.usage()).toEqual({ inputTokens: 45, outputTokens: 2, costUsd: null, requests: 1 });
   });
 
-  it('runs out of time', async () => {
+  it('fails with a timeout when it runs out of time', async () => {
     const trial = start({ turns: [[{ say: 'hanging' }, { hang: true }]] })({ timeoutMs: 4_000 });
     expect(await trial.end).toMatchObject({ kind: 'failed', failure: 'timeout' });
     expect(trial.usage().requests).toBe(1);
   });
 
-  it('crashes', async () => {
+  it('has crashed when it exits with an error or is killed', async () => {
     const crashed = await start({ turns: [[{ say: 'x' }, { complain: 'oh no\n' }, { exit: 3 }]] })().end;
     expect(crashed).toMatchObject({ kind: 'failed', failure: 'crash', exitCode: 3 });
     expect(crashed).toHaveProperty('message', expect.stringMatching(/code 3[\s\S]*oh no/));
@@ -111,7 +111,7 @@ describe.each(['off', 'auto'] as const)('an agent of the protocol, sandbox %s', 
   });
 });
 
-describe('the program of an agent of the protocol', () => {
+describe('the program of an ACP agent', () => {
   let bench: AgentBench;
   beforeEach(async () => {
     bench = await AgentBench.open('off');
@@ -128,7 +128,7 @@ describe('the program of an agent of the protocol', () => {
       'there is no program opencode on PATH; `npm install -g opencode-ai` installs it',
     ],
     [{ command: ['./none'] }, 'none does not exist'],
-  ])('is missing: %j', async (given, says) => {
+  ])('is named when it is missing: %j', async (given, says) => {
     const end = await acpStarter(bench, config({ ...given, env: { PATH: '/nowhere' } }))().end;
     expect(end).toMatchObject({ kind: 'failed', failure: 'spawn', message: expect.stringContaining(says) });
   });

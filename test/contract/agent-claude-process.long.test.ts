@@ -28,7 +28,7 @@ onClaudeBench((opened) => {
   bench = opened;
 });
 
-describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
+describe.each(['auto', 'off'] as const)('the end of Claude Code (sandbox %s)', (kind) => {
   beforeEach(async (context) => {
     context.skip(kind === 'auto' && !sandbox.available, sandbox.why);
     bench.host.sandbox = kind;
@@ -78,7 +78,7 @@ describe.each(['auto', 'off'] as const)('the end (sandbox %s)', (kind) => {
   });
 });
 
-it('leaves nothing behind when we are killed', async (context) => {
+it('Claude Code leaves nothing behind when its starter is killed', async (context) => {
   context.skip(!sandbox.available, sandbox.why);
   const server = await bench.model([BUSY]);
   const starter = spawn(process.execPath, [path.join(import.meta.dirname, 'claude-starter.ts'), server.url, 'auto'], {
@@ -95,7 +95,7 @@ it('leaves nothing behind when we are killed', async (context) => {
   await rm(base, { recursive: true, force: true });
 });
 
-it('is a crash when the program is killed', async () => {
+it('a run of Claude Code has crashed when the program is killed', async () => {
   const server = await bench.model([BUSY]);
   const trial = bench.start(server.url);
   await isBusy(bench.worktree);
@@ -106,7 +106,7 @@ it('is a crash when the program is killed', async () => {
   expect(await bench.leftOver()).toEqual([]);
 });
 
-it('waits for a model that speaks slowly', async () => {
+it('a run of Claude Code waits for a model that speaks slowly', async () => {
   const server = await bench.model({ ...DONE, say: 'slowly '.repeat(20), paceMs: 100 });
   const trial = bench.start(server.url);
   expect(await trial.end).toEqual(done);

@@ -24,7 +24,7 @@ async function impostor(reply: object, ...messages: object[]): Promise<string> {
   return file;
 }
 
-describe('a missing program', () => {
+describe('a missing program of Claude Code', () => {
   it('is said with what to install', async () => {
     const trial = bench.start('http://127.0.0.1:1', { config: { program: './no-such-claude' } });
     expect(await trial.end).toMatchObject({ failure: 'spawn', message: expect.stringContaining('no-such-claude') });
@@ -36,7 +36,7 @@ describe('a missing program', () => {
   });
 });
 
-describe('a program that does not keep to the protocol', () => {
+describe('a program of Claude Code that does not keep to the protocol', () => {
   it('gets no prompt when it does not confirm the guards', async () => {
     const told = { type: 'assistant', message: { id: 'm', content: 'the prompt arrived' } };
     const program = await impostor({ claude_code_version: '9.9.9' }, told);

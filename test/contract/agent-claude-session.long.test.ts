@@ -28,15 +28,15 @@ async function sessionFile(): Promise<string> {
   return path.join(folder, files.find((file) => file.endsWith('.jsonl')) ?? '');
 }
 
-describe('what a prompt asks for', () => {
-  it('is the model, unless the agent has one of its own', async () => {
+describe('the wishes of a prompt to Claude Code', () => {
+  it('choose the model, unless the agent has one of its own', async () => {
     const server = await bench.model(DONE);
     await bench.start(server.url, { model: 'claude-haiku-4-5' }).end;
     await bench.start(server.url, { model: 'claude-haiku-4-5', config: { model: 'claude-sonnet-5-5' } }).end;
     expect(server.requests.map(({ body }) => body.model)).toEqual(['claude-haiku-4-5', 'claude-sonnet-5-5']);
   });
 
-  it('are tools, never more than the mode allows', async () => {
+  it('choose tools, never more than the mode allows', async () => {
     const server = await bench.model(({ body }) =>
       JSON.stringify(body.messages).includes('Judge')
         ? structured({ outcome: 'changes_requested', summary: 'no' })
@@ -53,7 +53,7 @@ describe('what a prompt asks for', () => {
   });
 });
 
-it('tells the guards where its shell stands', async () => {
+it('Claude Code tells the guards where its shell stands', async () => {
   await mkdir(path.join(bench.worktree, 'sub'));
   const server = await bench.model([call('Bash', { command: 'cd sub' }), call('Bash', { command: 'ls' }), DONE]);
   const asked: ToolCall[] = [];
@@ -65,8 +65,8 @@ it('tells the guards where its shell stands', async () => {
   expect(asked.map(({ cwd }) => cwd)).toEqual([bench.worktree, path.join(bench.worktree, 'sub')]);
 });
 
-describe('the books of a run that is stopped', () => {
-  it('hold each request as it goes, and one without a price for what was never answered', async () => {
+describe('the booked costs of a stopped run', () => {
+  it('include each request as it goes, and one without a price for what was never answered', async () => {
     const server = await bench.model(silentAt(1));
     const trial = bench.start(server.url);
     await server.arrived(2);
@@ -86,7 +86,7 @@ describe('the books of a run that is stopped', () => {
     expect(trial.usage()).toEqual({ inputTokens: 1000, outputTokens: 1, requests: 1, costUsd: 0.00402 });
   });
 
-  it('hold nothing when nothing was asked', async () => {
+  it('are nothing when nothing was asked', async () => {
     const server = await bench.model(DONE);
     const trial = bench.start(server.url);
     await trial.session.stop();
@@ -94,7 +94,7 @@ describe('the books of a run that is stopped', () => {
   });
 });
 
-describe('a session that was cut short', () => {
+describe('a session of Claude Code that was cut short', () => {
   /** Killed from outside, as with the daemon itself, while the model is asked for the second time. */
   async function killed(): Promise<Trial> {
     const server = await bench.model(silentAt(1));

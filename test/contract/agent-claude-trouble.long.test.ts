@@ -11,7 +11,7 @@ onClaudeBench((opened) => {
   bench = opened;
 });
 
-describe('the vendor’s trouble', () => {
+describe('the vendor’s trouble with Claude Code', () => {
   it.each([
     ['auth', refusals.auth, 'Invalid API key'],
     ['credit', refusals.credit, 'Credit balance'],
@@ -31,7 +31,7 @@ describe('the vendor’s trouble', () => {
     if ('status' in turn) expect(trial.usage()).toMatchObject({ requests: 0, costUsd: 0 });
   });
 
-  it('is the network when nobody answers', async () => {
+  it('is reported as network when nobody answers', async () => {
     const server = await bench.model(DONE);
     await server.stop();
     expect(await bench.start(server.url).end).toMatchObject({ failure: 'network' });
@@ -55,12 +55,12 @@ describe('the vendor’s trouble', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('goes by when it is short', async () => {
+  it('is waited out when it is short', async () => {
     const server = await bench.model(({ index }) => (index === 0 ? refusals.overloaded : DONE));
     expect(await bench.start(server.url).end).toEqual(done);
   });
 
-  it('is a limit of turns when it goes in circles', async () => {
+  it('is reported as a limit of turns when the agent goes in circles', async () => {
     const server = await bench.model(call('Bash', { command: 'true' }));
     const trial = bench.start(server.url, { maxTurns: 2 });
     expect(await trial.end).toMatchObject({ failure: 'turn_limit' });

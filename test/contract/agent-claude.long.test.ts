@@ -26,7 +26,7 @@ onClaudeBench((opened) => {
   bench = opened;
 });
 
-describe('the work', () => {
+describe('the work of Claude Code', () => {
   it.each(['auto', 'off'] as const)(
     'is done with the real tools and reported as a result (sandbox %s)',
     async (kind) => {
@@ -135,7 +135,7 @@ describe('the work', () => {
   });
 });
 
-describe('a guard', () => {
+describe('a guard of Claude Code', () => {
   const guarded = async (turns: MessagesScript, guard: (asked: ToolCall) => Promise<GuardVerdict>) => {
     const server = await bench.model(turns);
     const trial = bench.start(server.url, { guard });
@@ -196,7 +196,7 @@ describe('a guard', () => {
   });
 });
 
-describe('a result', () => {
+describe('a result of Claude Code', () => {
   it('that is missing is asked for once more, in the same session', async () => {
     const server = await bench.model([say('I am done.'), say('Really.'), DONE]);
     const trial = bench.start(server.url, { beforeStop: async () => null });
@@ -221,10 +221,10 @@ describe('a result', () => {
   });
 });
 
-describe('the books', () => {
+describe('the booked costs of Claude Code', () => {
   const usage = { input: 1000, output: 100, cacheRead: 5000, cacheWrite: 200 };
 
-  it('hold what the model said, and a resumed session only once', async () => {
+  it('are what the model reported, and a resumed session counts only once', async () => {
     const first = await bench.model([
       write('a.txt', 'a'),
       structured({ outcome: 'pr_ready', summary: 'done' }, { usage }),
@@ -243,7 +243,7 @@ describe('the books', () => {
     expect(again.usage().costUsd).toBeLessThan(trial.usage().costUsd!);
   });
 
-  it('know no price of a model that nobody has priced, and the repository’s own where it has one', async () => {
+  it('have no price for a model that nobody has priced, and the repository’s own where it has one', async () => {
     const server = await bench.model(
       structured({ outcome: 'pr_ready', summary: 'done' }, { usage: { input: 1000, output: 100 } }),
     );

@@ -12,7 +12,7 @@ afterEach(() => bench.close());
 
 const play = (steps: unknown[], brief = {}) => bench.start('scripted', { shell: '', steps }, { brief });
 
-it('writes, appends, edits and deletes, with the run’s own number and title', async () => {
+it('the scripted agent writes, appends, edits and deletes, with the run’s own number and title', async () => {
   await writeFile(path.join(bench.worktree, 'old.txt'), 'one two');
   const trial = await play([
     { write: { path: 'notes/{taskNumber}.md', content: '{taskTitle}: {mode} {attempt} {unknown}\n' } },
@@ -29,7 +29,7 @@ it('writes, appends, edits and deletes, with the run’s own number and title', 
   await expect(bench.read('gone.txt')).rejects.toThrow('ENOENT');
 });
 
-it('has sensible ways for modes without a rule, but never implements by default', async () => {
+it('the scripted agent has sensible ways for modes without a rule, but never implements by default', async () => {
   const outcomes: Record<string, unknown> = {};
   for (const mode of ['plan', 'plan_revision', 'investigate', 'review', 'request_changes'] as const) {
     outcomes[mode] = await (await play([], { mode })).end;
@@ -53,7 +53,7 @@ it('has sensible ways for modes without a rule, but never implements by default'
   });
 });
 
-it('rejects with a reason, asks, fails, lies and forges', async () => {
+it('the scripted agent rejects with a reason, asks, fails, lies and forges', async () => {
   const end = async (step: unknown) => (await play([step])).end;
   expect(await end({ result: { reject: 'no test' } })).toMatchObject({
     envelope: {
@@ -76,7 +76,7 @@ it('rejects with a reason, asks, fails, lies and forges', async () => {
   expect(JSON.parse(await bench.read('.tidemill/evidence.json'))).toMatchObject({ status: 'pass' });
 });
 
-it('resolves a real conflict, keeping both sides', async () => {
+it('the scripted agent resolves a real conflict, keeping both sides', async () => {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
       cwd: bench.worktree,
@@ -105,7 +105,7 @@ it.each([
   ['an unknown action', [{ dance: {} }], 'dance'],
   ['two actions in one step', [{ say: 'a', fail: 'b' }], 'one action'],
   ['an edit that finds nothing', [{ edit: { path: 'none.txt', find: 'x', replace: '' } }], 'none.txt'],
-])('reports %s as its own failure', async (_what, steps, says) => {
+])('the scripted agent reports %s as its own failure', async (_what, steps, says) => {
   const end = await (await play(steps)).end;
   expect(end).toMatchObject({
     kind: 'result',
@@ -113,7 +113,7 @@ it.each([
   });
 });
 
-it('chooses the first rule that fits', async () => {
+it('the scripted agent chooses the first rule that fits', async () => {
   const scenario = path.join(bench.host.root, 'rules.json');
   const rules = [
     { when: { feedback: 'lint' }, do: [{ fail: 'feedback' }] },

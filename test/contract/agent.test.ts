@@ -162,7 +162,7 @@ describe.each(variants.filter(([, sandbox]) => sandbox === 'off' || status.avail
       expect(await trial.end).toMatchObject({ kind: 'failed', message: 'stopped' });
     });
 
-    it('runs out of time', async () => {
+    it('fails with a timeout when it runs out of time', async () => {
       const trial = await bench.start(kind, { shell: 'sleep 1000', steps: [{ hang: {} }] }, { timeoutMs: 700 });
       const end = await trial.end;
       expect(end).toMatchObject({ kind: 'failed', failure: 'timeout' });
@@ -197,14 +197,14 @@ describe.each(variants.filter(([, sandbox]) => sandbox === 'off' || status.avail
   },
 );
 
-describe('what a command agent is given', () => {
+describe('a command agent', () => {
   let bench: AgentBench;
   beforeAll(async () => {
     bench = await AgentBench.open('auto');
   });
   afterAll(() => bench.close());
 
-  it('is the brief on standard input, marks in the environment, and no secret of ours', async () => {
+  it('gets the brief on standard input, marks in the environment, and no secret of ours', async () => {
     process.env.TIDEMILL_TEST_SECRET = 'hush';
     const asked = { model: 'large', tools: ['Read', 'Bash'] };
     const trial = await bench.start('command', run(`cat; env; echo '${RESULT}'`), asked);
@@ -229,13 +229,13 @@ describe('what a command agent is given', () => {
     ['no-such-agent', 'there is no program no-such-agent on PATH'],
     ['./no-such-agent', 'repository/no-such-agent does not exist'],
     ['./agent.sh', 'agent.sh is not executable'],
-  ])('differs from a program that cannot be started: %s', async (program, says) => {
+  ])('fails to start with a reason when its program cannot be started: %s', async (program, says) => {
     const end = await (await bench.start('command', printed(RESULT), { command: [program] })).end;
     expect(end).toMatchObject({ kind: 'failed', failure: 'spawn', exitCode: null });
     expect(end).toHaveProperty('message', expect.stringContaining(says));
   });
 
-  it('is its program from the checkout, not the copy in the worktree', async () => {
+  it('runs its program from the checkout, not the copy in the worktree', async () => {
     await writeFile(path.join(bench.worktree, 'agent.sh'), 'echo forged');
     const trial = await bench.start('command', run(`echo genuine; echo '${RESULT}'`));
     await trial.end;

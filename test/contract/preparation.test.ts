@@ -51,7 +51,7 @@ async function withLock(worktree: Worktree, text: string): Promise<Worktree> {
   return { ...worktree, tip: commit };
 }
 
-describe('what prepare makes', () => {
+describe('the result of a prepare step', () => {
   it('is made once for each content of its files', async () => {
     const { worktree: prepare, checkout } = preparation({ run: 'sh install.sh' });
     const [one, two] = [await open(1), await open(2)];
@@ -72,7 +72,7 @@ describe('what prepare makes', () => {
     expect(timesRun()).toBe(2);
   });
 
-  it('is everybody’s own: what is done to a copy reaches neither the kept one nor another', async () => {
+  it('is a copy of its own for everybody: a change reaches neither the kept one nor another', async () => {
     const { worktree: prepare, checkout, settled } = preparation({ run: 'sh install.sh' });
     const [one, two] = [await open(1), await open(2)];
     await prepare(one, { signal });
@@ -129,7 +129,7 @@ describe('what prepare makes', () => {
   });
 });
 
-describe('a step that fails', () => {
+describe('a prepare step that fails', () => {
   const fails = (how: string) => ({ run: `grep -q one lock || { ${how}; }; sh install.sh` });
 
   it.each([
@@ -157,7 +157,7 @@ describe('a step that fails', () => {
   });
 });
 
-describe('included files', () => {
+describe('included files of a worktree', () => {
   it('are those that git ignores, by the config and by .worktreeinclude', async () => {
     await write(bed.root, {
       '.env.test': 'A=1\n',

@@ -53,7 +53,7 @@ describe.each(Object.entries({ memory: memoryPlace, ...sharedPlaces(inject('post
       return 'a task';
     };
 
-    test('with more than five open, builders get nothing; one alert; work resumes automatically', async () => {
+    test('keep work from builders while more than five are open, with one alert; then work resumes', async () => {
       await mill.create({ pipeline: 'agent' });
       const tasks: Task[] = [];
       for (let count = 1; count <= 5; count += 1) tasks.push(await conflict());

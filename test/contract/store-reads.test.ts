@@ -90,7 +90,7 @@ describe.each(Object.entries(places))('reading from %s', (_name, makePlace) => {
     expect((await mill.mustClaim('w2')).number).toBe(3);
   });
 
-  test('what figures need of runs and tasks is read without the rest', async () => {
+  test('the fields of runs and tasks that figures need are read without the rest', async () => {
     await mill.register();
     await mill.worker('w1', 'builder');
     const task = await mill.create({ pipeline: 'agent', body: 'a \u0000 and a ü' });

@@ -123,7 +123,7 @@ describe.each(Object.entries(places))(
       expect(await byNoun()).toEqual(found);
     });
 
-    test('many at once each get a number of their own', async () => {
+    test('get a number of their own each when many are made at once', async () => {
       const many = Array.from({ length: 12 }, (_each, index) => index + 1);
       const text = 'x';
       await Promise.all(

@@ -54,7 +54,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))('the sc
     await mill.store.close();
   });
 
-  test('a step that fails leaves the previous version', async () => {
+  test('a migration step that fails leaves the previous version', async () => {
     await expect(open(place, { migrations: [...MIGRATIONS, BROKEN] })).rejects.toMatchObject({ code: 'store_failed' });
     const mill = await open(place);
     expect(await mill.store.tasks({ projectId: PROJECT })).toHaveLength(3);
@@ -62,7 +62,7 @@ describe.each(Object.entries(sharedPlaces(inject('postgresUrl') ?? '')))('the sc
     await mill.store.close();
   });
 
-  test('several that open an old store at once upgrade it once', async () => {
+  test('several processes that open an old store at once upgrade it once', async () => {
     const opened = await Promise.all([1, 2, 3].map(() => open(place, { migrations: [...MIGRATIONS, NEWER] })));
     for (const { store } of opened) expect(await store.tasks({ projectId: PROJECT })).toHaveLength(3);
     for (const { store } of opened) await store.close();

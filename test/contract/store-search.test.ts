@@ -115,7 +115,7 @@ describe.each(Object.entries(places))('searching the text of records in %s', (_n
     ['a null character', 'null\0character', 'character'],
     ['a word without end', 'x'.repeat(5_000), 'x'.repeat(5_000)],
     ['names in code', 'calls parseJsonFile in src/http/json_file.ts', 'json file'],
-  ])('%s', async (_what, text, words) => {
+  ])('a text is found with %s in it', async (_what, text, words) => {
     await put('something else');
     const id = await put(text);
     expect((await find(words))[0]).toBe(id);

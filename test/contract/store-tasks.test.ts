@@ -68,7 +68,7 @@ describe.each(Object.entries(places))('listing tasks of %s', (_name, makePlace) 
     expect(await mill.store.tasks({ projectId: 'project_9' })).toEqual([]);
   });
 
-  test('by ids, by numbers, and by what they wait for', async () => {
+  test('finds them by ids, by numbers, and by what they wait for', async () => {
     const first = await mill.create();
     const second = await mill.create({ dependsOn: [first.id] });
     const third = await mill.create({ dependsOn: [first.id, second.id] });

@@ -14,7 +14,7 @@ afterAll(() => {
   if (typeof small !== 'string') small.remove();
 });
 
-test('a full disk refuses clearly, loses nothing, and is over once there is space', async (context) => {
+test('a store on a full disk refuses clearly, loses nothing, and works again once there is space', async (context) => {
   if (typeof small === 'string') return context.skip(true, small);
   const mill = await (await open({ url: join(small.folder, 'store.db'), schema: '' })).register();
   const filler = join(small.folder, 'filler');
@@ -37,14 +37,14 @@ test('a full disk refuses clearly, loses nothing, and is over once there is spac
   await mill.store.close();
 });
 
-test('a path that cannot be opened is named', async () => {
+test('a store path that cannot be opened is named', async () => {
   await expect(open({ url: '/proc/nowhere/store.db', schema: '' })).rejects.toMatchObject({
     code: 'store_failed',
     message: expect.stringContaining('/proc/nowhere/store.db'),
   });
 });
 
-test('a file that is not a database is refused and not changed', async () => {
+test('a store file that is not a database is refused and not changed', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemill-store-'));
   const path = join(folder, 'store.db');
   writeFileSync(path, 'These are my notes, not a database.\n'.repeat(100));

@@ -99,7 +99,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(commits).toBeLessThanOrEqual(2);
   });
 
-  test('one batch of claims gives every worker another task, in claiming order', async () => {
+  test('gives every worker of one batch of claims another task, in claiming order', async () => {
     await mill.register(40);
     await Promise.all(Array.from({ length: 50 }, (_, index) => mill.create({ priority: index % 5 })));
     const claims = await Promise.all(Array.from({ length: 40 }, (_, index) => mill.claim(`w${index + 1}`, 4)));
@@ -215,7 +215,7 @@ describe.each(Object.entries(places))('the store on %s', (_name, makePlace) => {
     expect(await mill.store.workload(PROJECT)).toMatchObject({ ready: 40 });
   });
 
-  test('what was written is there after reopening, and is what a replay of the log gives', async () => {
+  test('has after reopening what was written, which is what a replay of the log gives', async () => {
     await mill.register(5);
     for (let index = 0; index < 30; index++) await mill.create({ files: index % 3 ? [] : ['src/**'] });
     for (const worker of ['w1', 'w2', 'w3']) await mill.finish(await mill.mustClaim(worker));

@@ -15,8 +15,8 @@ beforeEach(() => {
 const commented = { instance: 'here', isActive: true, text: 'At work.', id: null };
 const keyOf = (number: number) => `github:ada/mill#${number}`;
 
-describe('comments', () => {
-  test("of programs and of Tidemills are nobody's words", async () => {
+describe('comments on a GitHub issue', () => {
+  test('of programs and of Tidemills do not count as words of people', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const tracker = bed.open({ labels: ['x'] });
     const { cursor } = await tracker.changes(null);
@@ -35,7 +35,7 @@ describe('comments', () => {
     expect((await tracker.changes(cursor)).comments).toEqual([]);
   });
 
-  test('of many people at once: one request for each hundred, and one for an unchanged list', async () => {
+  test('of many people at once cost one request for each hundred, and one for an unchanged list', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const tracker = bed.open({ labels: ['x'] });
     const { cursor } = await tracker.changes(null);
@@ -62,8 +62,8 @@ describe('comments', () => {
   });
 });
 
-describe('two Tidemills', () => {
-  test('a person takes over what the comment of another one keeps', async () => {
+describe('two Tidemills on one issue', () => {
+  test('let a person take over what the comment of the other one keeps', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const [first, second] = [bed.open({ labels: ['x'] }), bed.open({ labels: ['x'] }, 'ghp_bob')];
     await first.comment(keyOf(number), commented);
@@ -95,7 +95,7 @@ describe('two Tidemills', () => {
     expect(await bed.open({ labels: ['x'] }).comment(keyOf(number), commented)).toEqual({ id: expect.any(String) });
   });
 
-  test('at the same moment: the later one takes its comment back', async () => {
+  test('that comment at the same moment do not both work: the later one takes its comment back', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const second = bed.open({ labels: ['x'] }, 'ghp_bob');
     const rival = () => bed.github.as('mill-bot').comment(number, 'At work.\n\n<!-- tidemill:first:active -->');

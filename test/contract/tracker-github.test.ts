@@ -19,7 +19,7 @@ trackerSuite('issues on GitHub', () => bed.place());
 const commented = { instance: 'here', isActive: true, text: 'At work.', id: null };
 const keyOf = (number: number) => `github:ada/mill#${number}`;
 
-describe('which issues are selected', () => {
+describe('issues are selected', () => {
   test('by one of several labels, each once, whatever the case', async () => {
     const [a, b] = [bed.newLabel(), bed.newLabel()];
     const ada = bed.github.as('ada');
@@ -72,7 +72,7 @@ describe('which issues are selected', () => {
   });
 });
 
-describe('trust', () => {
+describe('trust in the author of an issue', () => {
   test('comes from the rights on the repository, and a stranger has none', async () => {
     const label = bed.newLabel();
     for (const login of ['ada', 'bob', 'eve']) {
@@ -111,7 +111,7 @@ describe('trust', () => {
   });
 });
 
-test('of two marks in an issue of our own the last one is ours', async () => {
+test('of two marks in an issue of our own the last one counts as ours', async () => {
   const tracker = bed.open({ labels: [bed.newLabel()] });
   const item = { title: 'Own', body: 'x <!-- tidemill:item:tracker/p/other -->', labels: ['agent-generated'] };
   const first = await tracker.create({ ...item, marker: 'tracker/p/own' });
@@ -119,11 +119,11 @@ test('of two marks in an issue of our own the last one is ours', async () => {
   expect((await tracker.create({ ...item, marker: 'tracker/p/other' })).key).not.toBe(first.key);
 });
 
-describe('what is gone', () => {
+describe('an issue that is gone is reported', () => {
   test.each([
     ['deleted', 'it was deleted'],
     ['transferred', 'it was transferred to another repository'],
-  ] as const)('%s', async (how, why) => {
+  ] as const)('in the case: %s', async (how, why) => {
     const number = await bed.github.as('ada').openIssue('One', '');
     bed.github.issues.remove(number, how);
     expect(await bed.open({ labels: ['x'] }).items([keyOf(number)])).toEqual([{ key: keyOf(number), gone: why }]);
@@ -149,7 +149,7 @@ describe('what is gone', () => {
   });
 });
 
-describe('trouble in the words of the port', () => {
+describe('trouble with GitHub is reported in the words of the port', () => {
   const cases: [name: string, fault: Trouble, reading: TrackerTrouble, writing: TrackerTrouble][] = [
     ['a token that expired', TROUBLES.expired, 'access', 'access'],
     ['a token without a scope', TROUBLES.forbidden, 'access', 'access'],
@@ -162,7 +162,7 @@ describe('trouble in the words of the port', () => {
     ['half an answer', { kind: 'half' }, 'offline', 'offline'],
     ['no answer', { kind: 'cut' }, 'offline', 'offline'],
   ];
-  test.each(cases)('%s', async (_name, fault, reading, writing) => {
+  test.each(cases)('in the case: %s', async (_name, fault, reading, writing) => {
     const number = await bed.github.as('ada').openIssue('One', '');
     bed.github.faults.plan({}, fault);
     const read = await bed
@@ -180,7 +180,7 @@ describe('trouble in the words of the port', () => {
     expect(String((written as Error).message)).not.toContain('ghp_mill');
   });
 
-  test('an answer that is lost: the comment and the issue are there once', async () => {
+  test('also for a lost answer, after which the comment and the issue are there once', async () => {
     const number = await bed.github.as('ada').openIssue('One', '');
     const tracker = bed.open({ labels: ['x'] });
     bed.github.faults.plan({ method: 'POST', path: /comments$/ }, { kind: 'lost' });
@@ -195,7 +195,7 @@ describe('trouble in the words of the port', () => {
     expect(all.filter(({ title }) => title === 'Once').map((one) => keyOf(one.number))).toEqual([key]);
   });
 
-  test('pages that shift while they are read: nothing is missed', async () => {
+  test('also for pages that shift while they are read, of which nothing is missed', async () => {
     const label = bed.newLabel();
     const ada = bed.github.as('ada');
     const numbers: number[] = [];
@@ -217,7 +217,7 @@ describe('trouble in the words of the port', () => {
   });
 });
 
-describe('what fails between reading and processing', () => {
+describe('a change whose processing fails after it was read', () => {
   test('is returned again: an edit, and a card that moved', async () => {
     const ada = bed.github.as('ada');
     const board = bed.github.addProject(8, 'Mill', { Status: ['Todo', 'Done'] });

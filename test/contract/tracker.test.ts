@@ -114,7 +114,7 @@ describe('a backlog of files', () => {
     expect((await tracker.items([key]))[0]).toMatchObject({ state: 'open' });
   });
 
-  test('other ways to write a file', async () => {
+  test('accepts other ways to write a file', async () => {
     const { write, tracker } = place();
     write('plain-text', 'Just a text.');
     write('heading', '# The title #\nAnd a text.');

@@ -67,7 +67,7 @@ describe('a data folder of an earlier version', () => {
     expect(existsSync(join(home, 'tokens.json.taken-over'))).toBe(true);
   });
 
-  test('one of its tasks continues, with its workers under their old ids', async () => {
+  test('lets one of its tasks continue, with its workers under their old ids', async () => {
     const about = { projectId, workerId };
     const register = { ...about, name: 'agent-1', role: 'builder', host: 'here' } as const;
     expect(await store.execute({ type: 'worker.register', ...register })).toMatchObject({ ok: true });
@@ -86,7 +86,7 @@ describe('a data folder of an earlier version', () => {
     expect(released).toMatchObject({ ok: true, task: { lease: null } });
   });
 
-  test('doctor finds log and rows in agreement, before and after', async () => {
+  test('has log and rows in agreement for doctor, before and after', async () => {
     expect(await compareLogWithProjection(store)).toEqual([]);
     const { api, close } = await openOffline({ TIDEMILL_HOME: home });
     const { findings } = await api.doctor({});

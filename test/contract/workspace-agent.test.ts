@@ -26,7 +26,7 @@ async function expectSettled(commit: string) {
   expect(await git(tree.path, 'status', '--porcelain')).toBe('');
 }
 
-describe('an agent that changes git state', () => {
+describe('the work of an agent is captured when it', () => {
   it('changes nothing: no commit, no files', async () => {
     const captured = await capture();
     expect(captured).toMatchObject({ commit: tree.base, files: [], notes: [] });
@@ -132,8 +132,8 @@ describe('an agent that changes git state', () => {
   });
 });
 
-describe('an agent that damages its worktree', () => {
-  it('deletes all of it: the last commit comes back, with a note', async () => {
+describe('the work of an agent survives when it', () => {
+  it('deletes all of its worktree: the last commit comes back, with a note', async () => {
     await write(tree.path, { 'x.txt': 'x\n' });
     const first = await capture();
     await rm(tree.path, { recursive: true });
@@ -179,7 +179,7 @@ describe('an agent that damages its worktree', () => {
     await expectSettled(second.commit);
   });
 
-  it('has git forget the worktree', async () => {
+  it('makes git forget the worktree', async () => {
     await write(tree.path, { 'x.txt': 'x\n' });
     await rm(admin(), { recursive: true });
     const captured = await capture();

@@ -26,7 +26,7 @@ test('a bench shows the repository as it was: what came later is in no branch an
   expect(existsSync(bench.path)).toBe(false);
 });
 
-test('its files become a commit on the base, whatever was done to its git, and no ref and no checkout changes', async () => {
+test('the files of a bench become a commit on the base, whatever was done to its git, and no ref changes', async () => {
   const refs = await git(bed.root, 'for-each-ref');
   const bench = await bed.workspace.bench('job_1', base);
   await write(bench.path, { 'src/b.txt': 'new\n', 'ignored/x.txt': 'x\n', 'inner/c.txt': 'c\n' });
@@ -49,13 +49,13 @@ test('its files become a commit on the base, whatever was done to its git, and n
   expect((await bench.capture('Again')).tree).toBe(work.tree);
 });
 
-test('nothing changed means no files, and a commit that is gone is refused', async () => {
+test('a bench without a change has no files, and a bench at a commit that is gone is refused', async () => {
   const bench = await bed.workspace.bench('job_1', base);
   expect(await bench.capture('Nothing')).toMatchObject({ files: [], refused: [] });
   await expect(bed.workspace.bench('job_2', 'f'.repeat(40))).rejects.toThrow(/no longer in the repository/);
 });
 
-test('files of another commit are put into a tree, and the parent of a commit is found', async () => {
+test('a bench puts files of another commit into a tree, and finds the parent of a commit', async () => {
   const bench = await bed.workspace.bench('job_1', base);
   await write(bench.path, { 'src/b.txt': 'new\n', 'src/a.test.txt': 'their own test\n' });
   const work = await bench.capture('Mine');
@@ -68,7 +68,7 @@ test('files of another commit are put into a tree, and the parent of a commit is
   expect(await bed.workspace.commitOf(mixed.tree, base)).toMatch(/^[0-9a-f]{40}$/);
 });
 
-test('leftovers of a crash are removed at the next start', async () => {
+test('leftovers of a bench after a crash are removed at the next start', async () => {
   const { path } = await bed.workspace.bench('job_1', base);
   const next = await bed.reopen();
   await next.collectGarbage([]);

@@ -29,7 +29,7 @@ async function changeOf(...files: string[]): Promise<string> {
   return bed.workspace.changeIn(task, files.length > 0 ? files : ['deps.txt']);
 }
 
-describe('what a branch changes in some files', () => {
+describe('the change of a branch in some files', () => {
   it('is the same on a newer target, also where that changed the same file elsewhere', async () => {
     await write(path, { 'deps.txt': manifest('a 1', 'z 2') });
     const before = await changeOf();
@@ -39,7 +39,7 @@ describe('what a branch changes in some files', () => {
     expect(await changeOf()).toBe(before);
   });
 
-  it('is another when anything in them is another, however it is hidden', async () => {
+  it('differs when anything in them differs, however it is hidden', async () => {
     const seen = new Set<string>();
     const isNew = async (...files: string[]) => {
       const hash = await changeOf(...files);
@@ -63,7 +63,7 @@ describe('what a branch changes in some files', () => {
     await isNew(':(glob)*');
   });
 
-  it('tells bytes apart that are no text', async () => {
+  it('differs for different bytes that are no text', async () => {
     await writeFile(join(path, 'deps.txt'), Buffer.from([0x61, 0xfe, 0x0a]));
     const one = await changeOf();
     await writeFile(join(path, 'deps.txt'), Buffer.from([0x61, 0xff, 0x0a]));

@@ -185,7 +185,7 @@ describe('a conflict in a worktree', () => {
     expect(await settle()).toMatchObject({ kind: 'settled', commit });
   });
 
-  test('what nobody decided about is left, also where git writes no markers', async () => {
+  test('is left where nobody decided about it, also where git writes no markers', async () => {
     await open();
     for (const path of [
       'text.txt',
@@ -216,7 +216,7 @@ describe('a conflict in a worktree', () => {
     expect(await git(bed.root, 'diff', '--name-only', 'main', TASK.branch)).not.toContain('picture.bin');
   });
 
-  test('a person may commit it, too', async () => {
+  test('may be committed by a person, too', async () => {
     await open();
     await git(tree, 'checkout', '-q', 'MERGE_HEAD', '--', '.');
     await git(tree, 'add', '-A');
@@ -230,7 +230,7 @@ describe('a conflict in a worktree', () => {
     expect(await bed.workspace.candidate(TASK)).not.toMatchObject({ kind: 'conflict' });
   });
 
-  test('asking again disturbs nothing; a newer target is taken only as long as nothing is resolved', async () => {
+  test('is not disturbed by asking again; a newer target is taken only as long as nothing is resolved', async () => {
     await open();
     const later = async (text: string) => {
       await write(bed.root, { 'later.txt': text });
@@ -256,7 +256,7 @@ describe('a conflict in a worktree', () => {
     expect(await git(bed.root, 'show', `${kept!.ref}:text.txt`)).toBe('not committed');
   });
 
-  test('a restarted daemon finds it as it was left', async () => {
+  test('is found by a restarted daemon as it was left', async () => {
     await open();
     await resolve('text.txt', { text: 'mine\n' });
     const other = await bed.reopen();
@@ -322,7 +322,7 @@ describe('a conflict in a worktree', () => {
     await expect(lstat(join(outside, 'ümläut name.txt'))).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  test('a text with markers in it, or for a file that is none, is refused', async () => {
+  test('refuses a text with markers in it, or for a file that is not text', async () => {
     await open();
     const refused: [string, string][] = [
       ['text.txt', `x\n${MARKED}`],
@@ -339,7 +339,7 @@ describe('a conflict in a worktree', () => {
     }
   });
 
-  test('a submodule: the chosen link is what is committed, also where the merge alone moved one', async () => {
+  test('in a submodule is settled by the chosen link, also where the merge alone moved one', async () => {
     const sub = join(bed.folder, 'sub');
     await mkdir(sub);
     await git(sub, 'init', '-q', '-b', 'main');

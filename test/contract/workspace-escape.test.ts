@@ -234,7 +234,7 @@ async function everything(): Promise<string[]> {
   return files;
 }
 
-describe('what an agent plants for a git that runs later', () => {
+describe('code that an agent plants for a git that runs later', () => {
   it.each(CASES)('is not run: $name', async ({ before, mischief, files }) => {
     await before?.();
     tree = (await bed.workspace.open(task)).path;

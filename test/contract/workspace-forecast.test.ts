@@ -33,7 +33,7 @@ async function commitOnTarget(files: Record<string, string>): Promise<void> {
 const forecast = async (commit: string, others: string[]) => (await bed.workspace.forecast(commit, others))!;
 const files = async (commit: string, other: string) => (await forecast(commit, [other])).compared[0]?.files;
 
-describe('the forecast', () => {
+describe('the forecast of conflicts', () => {
   it('names the branches that conflict, and the files; the same line in one file is enough, two lines are not', async () => {
     const a = await branch(1, { 'a.txt': text({ 5: 'five of 1' }), 'b.txt': text({ 9: 'nine' }) });
     const b = await branch(2, { 'a.txt': text({ 5: 'five of 2' }) });
@@ -101,8 +101,8 @@ describe('the forecast', () => {
   };
 });
 
-describe('what the forecast leaves alone', () => {
-  it('a commit that is gone, or has no history with the target, is left out', async () => {
+describe('the computation of a forecast', () => {
+  it('leaves out a commit that is gone, or that has no history with the target', async () => {
     const a = await branch(1, { 'a.txt': text({ 5: 'five of 1' }) });
     const b = await branch(2, { 'a.txt': text({ 5: 'five of 2' }) });
     const gone = '0123456789'.repeat(4);
@@ -128,7 +128,7 @@ describe('what the forecast leaves alone', () => {
     }
   });
 
-  it('a removed branch can still be compared, and one that vanishes meanwhile disturbs nothing', async () => {
+  it('can still compare a removed branch, and is not disturbed by one that vanishes meanwhile', async () => {
     const a = await branch(1, { 'a.txt': text({ 5: 'five of 1' }) });
     const b = await branch(2, { 'a.txt': text({ 5: 'five of 2' }) });
     const [compared] = await Promise.all([forecast(a, [b]), bed.workspace.remove(task(2))]);
@@ -173,7 +173,7 @@ describe('what the forecast leaves alone', () => {
     expect(await files(a, b)).toEqual(['ä "q" \n.txt']);
   });
 
-  it('a change of more files than are compared one by one is merged all the same', async () => {
+  it('merges a change of more files than are compared one by one all the same', async () => {
     const { path } = await bed.workspace.open(task(1));
     await mkdir(join(path, 'many'));
     const many = Array.from({ length: 2_001 }, (_, at) => `many/${at}.txt`);

@@ -32,7 +32,7 @@ const look = (landed: string[], more: { since?: number; seen?: Set<string> } = {
   bed.workspace.handmadeCommits({ since: Date.now() - HOUR, landed, seen: new Set(), ...more });
 
 describe('commits that people make after a landing', () => {
-  it('a revert names what it reverts, and whose lines are gone', async () => {
+  it('name with a revert what it reverts, and whose lines are gone', async () => {
     const landed = await land({ 'src/ten.txt': TEN });
     await git(bed.root, 'revert', '--no-edit', landed);
     const [made] = await look([landed]);
@@ -41,7 +41,7 @@ describe('commits that people make after a landing', () => {
   });
 
   it.each(['squash', 'merge'] as const)(
-    'counts the replaced lines of the landed change alone (%s)',
+    'count with the replaced lines of the landed change alone (%s)',
     async (landing) => {
       const landed = await land({ 'src/ten.txt': TEN, 'README.md': 'hello\nfrom the task\n' }, landing);
       const mine = TEN.replace('line 3\nline 4\nline 5\n', 'three\nfour\nfive\nsix\n');
@@ -55,13 +55,13 @@ describe('commits that people make after a landing', () => {
     },
   );
 
-  it('added lines and other files rewrite nothing', async () => {
+  it('rewrite nothing with added lines and other files', async () => {
     const landed = await land({ 'src/ten.txt': TEN });
     await byHand({ 'src/ten.txt': `${TEN}more\n`, 'src/a.txt': 'other\n' }, 'Add more');
     expect((await look([landed]))[0]).toMatchObject({ subject: 'Add more', rewrites: [] });
   });
 
-  it('leaves out its own commits, old ones and those that were seen', async () => {
+  it('do not include Tidemill’s own commits, old ones and those that were seen', async () => {
     const landed = await land({ 'src/ten.txt': TEN });
     const commit = await byHand({ 'src/ten.txt': 'gone\n' }, 'Replace');
     expect((await look([landed])).map((each) => each.commit)).not.toContain(landed);
@@ -71,7 +71,7 @@ describe('commits that people make after a landing', () => {
     expect(await look(['f'.repeat(40)])).toMatchObject([{ commit, rewrites: [] }, {}]);
   });
 
-  it('unusual names, deleted files and hidden characters do no harm', async () => {
+  it('do no harm with unusual names, deleted files and hidden characters', async () => {
     const name = 'src/a "b" [c]*\n.txt';
     const landed = await land({ [name]: TEN, 'gone.txt': TEN });
     await git(bed.root, 'rm', '-q', 'gone.txt');

@@ -12,7 +12,7 @@ const commit = async (subject: string) => {
   return git(bed.root, 'rev-parse', 'HEAD');
 };
 
-test('the last tag before a commit, not one at it; none before the first tag', async () => {
+test('the last tag before a commit is found, not one at it; there is none before the first tag', async () => {
   const first = await git(bed.root, 'rev-parse', 'HEAD');
   const { workspace } = bed;
   expect(await workspace.tagBefore(first)).toBeNull();

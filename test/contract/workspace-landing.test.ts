@@ -143,8 +143,8 @@ describe("a person's checkout", () => {
   });
 });
 
-describe('the target', () => {
-  it('moved: nothing lands; a landed commit lands again as landed', async () => {
+describe('the target of a landing', () => {
+  it('that moved lets nothing land; a landed commit lands again as landed', async () => {
     const { commit, base } = await ready();
     await git(bed.root, 'commit', '-q', '--allow-empty', '-m', 'a person was quicker');
     expect(await bed.workspace.land(commit, base)).toEqual({ kind: 'moved' });
@@ -159,7 +159,7 @@ describe('the target', () => {
   });
 
   it.each(['checked out', 'not checked out'])(
-    '%s: of two that race, one lands and the other learns that the target moved',
+    '%s lets one of two that race land, and the other learns that it moved',
     async (how) => {
       bed = await makeBed();
       // A second daemon with a data folder of its own: nothing but git is shared.
@@ -240,7 +240,7 @@ describe('a landing that is cut short', () => {
     expect(existsSync(join(bed.dataDir, 'landing.json'))).toBe(false);
   });
 
-  it('also between the index and the branch', async () => {
+  it('is also recovered between the index and the branch', async () => {
     const { commit, base } = await ready();
     await writeFile(join(bed.dataDir, 'landing.json'), JSON.stringify({ path: bed.root, base, commit }));
     await git(bed.root, 'read-tree', '-m', '-u', 'HEAD', commit);

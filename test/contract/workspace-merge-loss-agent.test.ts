@@ -57,7 +57,7 @@ const EVERYTHING = [
   'run.sh mode',
 ];
 
-describe('what an agent does with a conflict', () => {
+describe('the loss in a conflict is judged right when the agent', () => {
   test('keeps both sides: nothing is lost', async () => {
     await write(tree, { 'gate.ts': BOTH });
     await capture();
@@ -117,7 +117,7 @@ describe('what an agent does with a conflict', () => {
     expect(await losses()).toEqual([]);
   });
 
-  test('is not asked for what main itself removed meanwhile', async () => {
+  test('drops what main itself removed meanwhile: only the rest is lost', async () => {
     await write(tree, { 'gate.ts': 'open();\nlevel(2);\nbyTask();\n', 'clean.ts': 'one();\ntwo();\n' });
     await capture();
     await write(bed.root, { 'gate.ts': 'open();\nlevel(1);\nother();\n' });
@@ -126,7 +126,7 @@ describe('what an agent does with a conflict', () => {
     expect(await lost()).toEqual(['clean.ts lines 3']);
   });
 
-  test('may change main’s lines later where there was no conflict', async () => {
+  test('changes main’s lines later where there was no conflict', async () => {
     await write(tree, { 'gate.ts': BOTH });
     await capture();
     await write(tree, { 'clean.ts': 'one();\ntwo();\nfour();\n' });
@@ -144,7 +144,7 @@ describe('what an agent does with a conflict', () => {
     expect(await lost()).toEqual(['gate.ts file 3']);
   });
 
-  test('the same tip and target are examined once', async () => {
+  test('leaves tip and target the same: they are examined once', async () => {
     await write(tree, { 'gate.ts': 'open();\nlevel(2);\nbyTask();\n' });
     await capture();
     expect(await losses()).toBe(await losses());

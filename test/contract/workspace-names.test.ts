@@ -165,7 +165,7 @@ async function hole(name: string): Promise<void> {
   await truncate(at(name), 2 ** 40);
 }
 
-describe('what lies in a worktree', () => {
+describe('a file that lies in a worktree', () => {
   it.each(CASES)('is captured, or refused once: $name', { timeout: 30_000 }, async ({ make, files, refused }) => {
     await put('x.txt');
     await make();
@@ -188,7 +188,7 @@ describe('what lies in a worktree', () => {
     await bed.workspace.remove(task);
   });
 
-  it('tells of many once, and not one by one', async () => {
+  it('that is refused with many others is named once for all, not one by one', async () => {
     const names = Array.from({ length: 120 }, (_, index) => `bad-${index}.txt`);
     await write(tree, Object.fromEntries(names.map((name) => [name, 'plain\n'])));
     await write(tree, { '.gitattributes': 'bad-* working-tree-encoding=UTF-16\n', 'good.txt': 'good\n' });
@@ -198,7 +198,7 @@ describe('what lies in a worktree', () => {
     expect(files).toEqual(['.gitattributes', 'good.txt']);
   });
 
-  it('device files are refused', async (context) => {
+  it('is refused when it is a device', async (context) => {
     await rm(at('README.md'));
     try {
       execFileSync('sh', ['-c', 'mknod "$1" c 1 3', 'sh', at('README.md')], { stdio: 'ignore' });
@@ -208,7 +208,7 @@ describe('what lies in a worktree', () => {
     expect((await bed.workspace.capture(task, 'Work\n')).refused).toEqual([expect.stringMatching(/is a device/)]);
   });
 
-  it('a file that grows while it is read is taken as it is found', async () => {
+  it('is taken as it is found when it grows while it is read', async () => {
     await put('grows.txt');
     const captured = await bed.workspace.capture(task, 'Work\n');
     await appendFile(at('grows.txt'), 'more\n');

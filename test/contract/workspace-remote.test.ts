@@ -248,14 +248,14 @@ describe('a remote that cannot be used', () => {
     ['does not exist', () => join(bed.folder, 'nowhere')],
     ['refuses connections', () => 'http://127.0.0.1:9/x.git'],
     ['speaks an unknown protocol', () => `ext::sh -c touch% ${join(bed.folder, 'never')}`],
-  ])('%s: it says so, and nothing changes', async (_name, url) => {
+  ])('is reported and changes nothing when it %s', async (_name, url) => {
     await git(bed.root, 'remote', 'add', 'origin', url());
     expect(await bed.workspace.fetchTarget()).toMatchObject({ kind: 'unreachable', name: 'origin/main' });
     expect(await bed.workspace.pushTarget(await head(bed.root))).toMatchObject({ kind: 'unreachable' });
     await expect(access(join(bed.folder, 'never'))).rejects.toThrow();
   });
 
-  it('asks for a password: nobody is asked', async () => {
+  it('never makes git ask a person for a password', async () => {
     server = createServer((socket) =>
       socket.once('data', () =>
         socket.end('HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm="x"\r\nContent-Length: 0\r\n\r\n'),
@@ -268,7 +268,7 @@ describe('a remote that cannot be used', () => {
     expect(found).toMatchObject({ kind: 'unreachable', why: expect.stringMatching(/Username|Authentication/) });
   });
 
-  it('hangs: it is given up after the limit', async () => {
+  it('that hangs is given up after the limit', async () => {
     server = createServer(() => undefined).listen(0, '127.0.0.1');
     await new Promise((listening) => server!.once('listening', listening));
     const { port } = server.address() as { port: number };

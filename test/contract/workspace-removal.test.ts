@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => bed.remove());
 
-describe('removal', () => {
+describe('the removal of a worktree', () => {
   it('keeps what did not land, in files and in commits', async () => {
     const tree = await bed.workspace.open(task);
     await write(tree.path, { 'committed.txt': 'c\n' });
@@ -84,7 +84,7 @@ PATH="${path}" exec git "$@"
   });
 });
 
-describe('leaks', () => {
+describe('leaked worktrees', () => {
   it('are found and collected, with their work kept; living tasks and persons are left alone', async () => {
     const living = { number: 6, branch: 'task/6-alive' };
     const [tree, alive] = [await bed.workspace.open(task), await bed.workspace.open(living)];
@@ -123,7 +123,7 @@ describe('leaks', () => {
     expect(existsSync(join(bed.root, '.git/worktrees/5-gone'))).toBe(false);
   });
 
-  it("leave another data folder's worktrees alone", async () => {
+  it('do not include another data folder’s worktrees', async () => {
     const other = await bed.reopen({ dataDir: join(bed.folder, 'other data') });
     await other.open(task);
     expect(await bed.workspace.leaks([])).toEqual([]);
@@ -131,7 +131,7 @@ describe('leaks', () => {
     expect((await other.capture(task, 'x\n')).files).toEqual([]);
   });
 
-  it("leave another data folder's branches alone, with or without a worktree", async () => {
+  it('do not include another data folder’s branches, with or without a worktree', async () => {
     const other = await bed.reopen({ dataDir: join(bed.folder, 'other data') });
     const theirs = await other.open(task);
     await write(theirs.path, { 'x.txt': 'x\n' });

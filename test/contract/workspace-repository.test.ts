@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('a repository that cannot be worked in is refused, with what would be right', () => {
-  it('no such folder, a file, no repository', async () => {
+  it('when its path is no folder, a file, or no repository', async () => {
     await writeFile(join(folder, 'file'), '');
     for (const path of [join(folder, 'missing'), join(folder, 'file'), folder]) {
       await expect(inspectRepository(path)).rejects.toMatchObject({
@@ -24,7 +24,7 @@ describe('a repository that cannot be worked in is refused, with what would be r
     }
   });
 
-  it('no commits yet', async () => {
+  it('when it has no commits yet', async () => {
     await git(folder, 'init', '-q', '-b', 'main');
     await expect(inspectRepository(folder)).rejects.toMatchObject({
       code: 'no_commits',
@@ -33,14 +33,14 @@ describe('a repository that cannot be worked in is refused, with what would be r
     });
   });
 
-  it('bare, or the inside of a .git folder', async () => {
+  it('when it is bare, or the inside of a .git folder', async () => {
     await git(folder, 'init', '-q', '--bare', 'bare.git');
     await expect(inspectRepository(join(folder, 'bare.git'))).rejects.toMatchObject({ message: /bare repository/ });
     await git(folder, 'init', '-q', 'plain');
     await expect(inspectRepository(join(folder, 'plain/.git'))).rejects.toMatchObject({ code: 'not_a_repository' });
   });
 
-  it('a target that is no branch: names those there are', async () => {
+  it('when the target is no branch: the error names those there are', async () => {
     await git(folder, 'init', '-q', '-b', 'trunk');
     await git(folder, 'commit', '-q', '--allow-empty', '-m', 'Start');
     const options = {
@@ -56,7 +56,7 @@ describe('a repository that cannot be worked in is refused, with what would be r
     });
   });
 
-  it('a data folder inside the repository', async () => {
+  it('when the data folder lies inside it', async () => {
     await git(folder, 'init', '-q', '-b', 'main');
     await git(folder, 'commit', '-q', '--allow-empty', '-m', 'Start');
     const options = { root: folder, target: 'main', landing: 'squash', push: 'never', clock: realClock } as const;
@@ -66,14 +66,14 @@ describe('a repository that cannot be worked in is refused, with what would be r
     });
   });
 
-  it('a broken configuration: with what git says', async () => {
+  it('when its configuration is broken, with what git says', async () => {
     await git(folder, 'init', '-q');
     await writeFile(join(folder, '.git/config'), '[core\n');
     await expect(inspectRepository(folder)).rejects.toMatchObject({ code: 'git_failed', message: /bad config/ });
   });
 });
 
-describe('a repository that can', () => {
+describe('a repository that can be worked in', () => {
   it('is described, from any folder in it, detached or not', async () => {
     await git(folder, 'init', '-q', '-b', 'feature/x');
     await write(folder, { 'deep/er/a.txt': 'a', '.gitmodules': '' });
@@ -111,7 +111,7 @@ describe('a repository that can', () => {
     });
   });
 
-  it('has submodules: they stay links, and the rest works', async () => {
+  it('may have submodules: they stay links, and the rest works', async () => {
     const bed = await makeBed({ name: 'with submodule' });
     try {
       const inner = join(bed.folder, 'inner');

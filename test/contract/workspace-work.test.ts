@@ -16,7 +16,7 @@ const personCommits = async (files: Record<string, string>) => {
   return git(bed.root, 'rev-parse', 'HEAD');
 };
 
-describe('opening', () => {
+describe('opening a worktree', () => {
   it('works in odd folders, with a target that has slashes', async () => {
     bed = await makeBed({ name: '-my repo ü☂', target: 'release/1.0' });
     const tree = await bed.workspace.open(task);
@@ -78,7 +78,7 @@ describe('opening', () => {
   });
 });
 
-describe('commits', () => {
+describe('commits of a worktree', () => {
   it('carry the name the repository has configured', async () => {
     bed = await makeBed();
     await git(bed.root, 'config', 'user.name', 'Grace');
@@ -100,8 +100,8 @@ describe('commits', () => {
   });
 });
 
-describe('what was left half done', () => {
-  it('a checkout that git did not finish is created again', async () => {
+describe('a worktree that was left half done', () => {
+  it('is created again when git did not finish its checkout', async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);
     const admin = join(bed.root, '.git/worktrees/3-x');
@@ -113,7 +113,7 @@ describe('what was left half done', () => {
     expect(await bed.workspace.leaks([task])).toEqual([]);
   });
 
-  it("the engine's own index is lost or locked by a dead git", async () => {
+  it('is usable when the engine’s own index is lost or locked by a dead git', async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);
     await write(tree.path, { 'x.txt': 'x\n' });
@@ -185,7 +185,7 @@ describe('snapshots', () => {
   });
 });
 
-describe('merging the target in', () => {
+describe('merging the target into a worktree', () => {
   const conflicting = async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);
@@ -240,7 +240,7 @@ describe('merging the target in', () => {
     expect(merged.files.sort()).toEqual(['more.txt', 'own.txt', 'src/a.txt']);
   });
 
-  it('is a commit at once when clean, and nothing when there is nothing', async () => {
+  it('is a commit at once when clean, and nothing when there is nothing to merge', async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);
     await write(tree.path, { 'own.txt': 'own\n' });
@@ -257,7 +257,7 @@ describe('merging the target in', () => {
   });
 });
 
-describe('sealing', () => {
+describe('sealing a candidate', () => {
   const twoCommits = async (landing: 'squash' | 'rebase' | 'merge') => {
     bed = await makeBed({ landing });
     const tree = await bed.workspace.open(task);
@@ -277,18 +277,18 @@ describe('sealing', () => {
     return git(bed.root, 'log', '--format=%s', '--first-parent', 'main');
   };
 
-  it('squash: one commit', async () => {
+  it('with squash makes one commit', async () => {
     expect(await twoCommits('squash')).toBe('Sealed\nby a person\nStart');
   });
-  it('rebase: each commit, the last with the message', async () => {
+  it('with rebase keeps each commit, the last with the message', async () => {
     expect(await twoCommits('rebase')).toBe('Sealed\nFirst\nby a person\nStart');
   });
-  it('merge: with the branch as second parent', async () => {
+  it('with merge has the branch as second parent', async () => {
     expect(await twoCommits('merge')).toBe('Sealed\nby a person\nStart');
     expect(await git(bed.root, 'log', '-1', '--format=%s', 'main^2')).toBe('Second');
   });
 
-  it('rebase: one commit when the history does not replay to the checked tree', async () => {
+  it('with rebase makes one commit when the history does not replay to the checked tree', async () => {
     bed = await makeBed({ landing: 'rebase' });
     const tree = await bed.workspace.open(task);
     await write(tree.path, { 'src/a.txt': 'one\nTASK\nthree\n' });
@@ -305,7 +305,7 @@ describe('sealing', () => {
   });
 });
 
-describe('the diff', () => {
+describe('the diff of a worktree', () => {
   it('is against the base, and cut with a mark', async () => {
     bed = await makeBed();
     const tree = await bed.workspace.open(task);

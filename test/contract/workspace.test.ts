@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => bed.remove());
 
-describe('from a task to a landed commit', () => {
+describe('the workspace of a task that lands', () => {
   it('opens, captures, merges on paper, seals, checks out, lands and removes', async () => {
     const { workspace, root } = bed;
     const before = await git(root, 'rev-parse', 'main');

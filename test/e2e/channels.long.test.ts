@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => bed.close());
 
 describe('a channel that does not work', () => {
-  test('a wrong token: one alert, in the terminal and the inbox, and never the token itself', {
+  test('report a wrong token with one alert, in the terminal and the inbox, and never the token itself', {
     timeout: 3 * MINUTE,
   }, async () => {
     bed.configure(`channels:\n${bed.phone('WRONG')}  screen: { type: terminal }\n`);

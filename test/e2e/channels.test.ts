@@ -70,7 +70,7 @@ describe('a question that waits for a person', () => {
 });
 
 describe('channels', () => {
-  test('a test message, an unknown name, and settings that contain a secret', {
+  test('send a test message, and refuse an unknown name and settings that contain a secret', {
     timeout: 2 * MINUTE,
   }, async () => {
     bed.configure(`channels:\n${bed.webhook()}`);

@@ -69,7 +69,7 @@ const worktrees = () =>
     .map(String)
     .filter((name) => /worktrees\//.test(name));
 
-test('prints the prompt of the agent, before and during its work, with the change and its gates for a reviewer', async () => {
+test('the prompt command prints the agent’s prompt before and during its work, with change and gates for a reviewer', async () => {
   const asked = await machine.run(['prompt', '1', 'implement'], root);
   expect(asked).toMatchObject({ code: 0, stderr: '' });
   expect(asked.stdout).toContain('# Implement task #1: Write a file');
@@ -99,7 +99,7 @@ test('prints the prompt of the agent, before and during its work, with the chang
   expect((await machine.run(['task', 'show', '1'], root)).stdout).toContain(`was shortened: ${review.dropped[0]}`);
 }, 120_000);
 
-test('a landed change is no longer shown, and an unknown mode or task is named', async () => {
+test('the prompt command no longer shows a landed change, and names an unknown mode or task', async () => {
   const landed = await machine.run(['prompt', '1', 'review'], root);
   expect(landed).toMatchObject({ code: 2, stdout: '' });
   expect(landed.stderr).toContain('there is no change to review');
@@ -112,7 +112,7 @@ test('a landed change is no longer shown, and an unknown mode or task is named',
   expect(JSON.parse(task.stderr)).toMatchObject({ error: { code: 'not_found' } });
 }, 60_000);
 
-test('the output is the same through a daemon, and a mistake in a template of the project is named with its line', async () => {
+test('the prompt command prints the same through a daemon, and names a template’s mistake with its line', async () => {
   const { stdout } = await machine.run(['prompt', '1', 'plan'], root);
   const daemon = await machine.up(root);
   expect((await machine.run(['prompt', '1', 'plan'], root)).stdout).toBe(stdout);

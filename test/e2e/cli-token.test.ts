@@ -39,7 +39,7 @@ describe('tidemill token', () => {
     expect(shown.stdout).toMatch(/^bot\s+worker\s+created .*never used/);
   });
 
-  test('says what is wrong', async () => {
+  test('says what is wrong with bad input', async () => {
     const { root } = repository;
     const noRole = await machine.run(['token', 'add', 'ada'], root);
     expect({ code: noRole.code, said: noRole.stderr.includes('--role') }).toEqual({ code: 2, said: true });

@@ -106,7 +106,7 @@ describe('init, with agents and in other places', () => {
 describe('tasks without a daemon', () => {
   beforeEach(() => configure());
 
-  test('10,000 at once', async () => {
+  test('can be added 10,000 at once', async () => {
     const lines = Array.from({ length: 10_000 }, (_, index) => `- { key: k${index}, title: Task ${index} }`);
     writeFileSync(join(root, 'many.yaml'), lines.join('\n'));
     expect(await machine.json(['task', 'add', '--from', 'many.yaml'], root)).toMatchObject({ created: 10_000 });

@@ -75,7 +75,7 @@ describe('tasks without a daemon', () => {
   });
 });
 
-describe('bad input', () => {
+describe('bad input on the command line', () => {
   beforeAll(() => {
     open();
     configure();
@@ -105,12 +105,15 @@ describe('bad input', () => {
     ['a port', ['up', '--port', '99999'], /from 0 to 65535/],
     ['workers', ['up', '--workers', '0'], /from 1/],
   ];
-  test.each(bad)('%s: exit 2, an error on standard error, nothing changed', async (_, args, message) => {
-    const { code, stdout, stderr } = await machine.run(args, root);
-    expect(stderr).toMatch(message);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).not.toMatch(/\n\s+at /);
-  });
+  test.each(bad)(
+    'with %s ends with exit 2 and an error on standard error, and changes nothing',
+    async (_, args, message) => {
+      const { code, stdout, stderr } = await machine.run(args, root);
+      expect(stderr).toMatch(message);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).not.toMatch(/\n\s+at /);
+    },
+  );
 
   test('with --json the refusal is one line of JSON, in a process of its own, too', async () => {
     const refused = await machine.run(['task', 'show', '9', '--json'], root);

@@ -41,7 +41,9 @@ test('an aborted conflict is kept in a snapshot, and its task starts again on th
   expect((await machine.run(['conflicts'], root)).stdout).toContain('No conflicts');
 });
 
-test('settling and aborting at once: one succeeds, the other is refused', { timeout: 4 * MINUTE }, async () => {
+test('of settling and aborting a conflict at once, one succeeds and the other is refused', {
+  timeout: 4 * MINUTE,
+}, async () => {
   const { of } = await bed.conflictIn('locked.txt');
   await machine.api().conflict(of);
   await machine.api().resolveFile({ ...of, path: 'locked.txt', resolution: { take: 'ours' } });

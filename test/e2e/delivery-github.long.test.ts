@@ -12,14 +12,14 @@ afterEach(() => bed.close());
 const history = () => bed.machine.json<DeliveryView[]>(['deliver', 'history'], bed.root);
 const stepsOf = ({ steps }: DeliveryView) => steps.map(({ kind, result }) => `${kind} ${result}`);
 
-describe('what people merge and push', TIMEOUT, () => {
+describe('a commit that people merge or push', TIMEOUT, () => {
   const config = `pullRequest: { poll: 300ms }
 delivery:
   environments:
     - { name: staging, run: ["true"], when: task, approve: automated }
 `;
 
-  test('is proven on exactly its commit before it is delivered; what fails its gates is refused and told', async () => {
+  test('is proven before it is delivered; one that fails its gates is refused and told', async () => {
     bed = await GithubBed.open({ config });
     bed.github.pulls.protections.set('main', { contexts: ['ci'] });
     await bed.up();

@@ -106,7 +106,7 @@ describe('a daemon that is killed', () => {
       health: { run: 'test -e "$OUT/well"', tries: 1 }`;
   const begun = () => readFileSync(join(program.live, 'begun'), 'utf8').trim().split('\n').length;
 
-  test('in a command: its processes end with it, nothing is run again, and the failing check rolls back or tells', {
+  test('in a command ends its processes and repeats nothing; the failing check rolls back or tells', {
     timeout: 3 * MINUTE,
   }, async () => {
     program = new DeliveryProgram(held);

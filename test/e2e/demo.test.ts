@@ -86,7 +86,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
     }
   });
 
-  test('doctor finds nothing', async () => {
+  test('doctor finds nothing wrong', async () => {
     const doctor = await machine.run(['doctor'], sample);
     expect(doctor.code, doctor.stdout + doctor.stderr).toBe(0);
     const { findings } = await machine.json<{ findings: { level: string }[] }>(['doctor'], sample);

@@ -86,7 +86,7 @@ const questionsAbout = async (id: string) =>
 const settled = (id: string) => machine.event('feedback.filed', ({ feedbackId }) => feedbackId === id);
 
 describe('feedback by the command line', { timeout: 3 * MINUTE }, () => {
-  test('vague feedback: one question with options, no task before the answer, then a bug that lands', async () => {
+  test('that is vague leads to one question, no task before the answer, then a bug that lands', async () => {
     const item = await give('It is wrong');
     expect(item).toMatchObject({ number: 1, status: 'open' });
     await machine.event('feedback.asked', ({ feedbackId }) => feedbackId === item.id);

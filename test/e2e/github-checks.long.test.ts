@@ -61,7 +61,7 @@ describe('a gate of kind ci', TIMEOUT, () => {
     expect(await git(bed.github.repository, 'show', 'main:apples.txt')).toBe('APPLES');
   });
 
-  test('killed while CI is asked: the branch is removed after the next start, a branch of others is not', async () => {
+  test('has its branch removed after a kill while CI is asked; a branch of others stays', async () => {
     await open('60s');
     const { repository } = bed.github;
     const ours = () => git(repository, 'for-each-ref', '--format=%(refname)', 'refs/heads/tidemill/ci');

@@ -8,7 +8,7 @@ const { machine, root, cli, json, shown } = bed;
 beforeAll(() => bed.open());
 afterAll(() => bed.close());
 
-test('a daemon killed during a reply loses no message: the next one replies to all', async () => {
+test('a daemon killed during a reply to an idea loses no message: the next one replies to all', async () => {
   bed.play(`runs:
   - { when: { mode: ideate, attempt: 1 }, do: [{ hang: {} }] }
   - { when: { mode: ideate, prompt: "and at night" }, do: [{ result: { ideation: { reply: "Both, then." } } }] }

@@ -77,7 +77,7 @@ test('an idea goes through its phases to a brief, by command line', async () => 
   expect(repository.git('branch', '--show-current')).toBe('main');
 });
 
-test('the agent gets phase, conversation, profile, signals, corrections and answers', async () => {
+test('the agent of an idea gets phase, conversation, profile, signals, corrections and answers', async () => {
   const { messages } = await shown();
   const run = messages.findLast(({ role }) => role === 'agent')!.runId!;
   // The scripted agent does not print its prompt; the rule that fitted shows that the words were in it.
@@ -100,7 +100,7 @@ test('the agent gets phase, conversation, profile, signals, corrections and answ
   }
 }, 120_000);
 
-test('bad input is refused with what would be right', async () => {
+test('bad input about an idea is refused with what would be right', async () => {
   const refused = async (...args: string[]) => {
     const { code, stderr } = await cli(...args);
     expect(code).not.toBe(0);
@@ -118,7 +118,7 @@ test('bad input is refused with what would be right', async () => {
   expect(readFileSync(join(root, 'paste.txt'), 'utf8')).toHaveLength(1_000_000);
 });
 
-test('people correct and remove signals, pause, archive, and write in their script', async () => {
+test('people correct and remove signals of an idea, pause it, archive it, and write in their script', async () => {
   bed.play(
     `runs: [{ when: { mode: ideate, prompt: "جدول" }, do: [{ result: { ideation: { reply: "ما المشكلة؟", signals: { risks: [الضباب] } } } }] }]\n`,
   );

@@ -38,7 +38,7 @@ describe('webhooks about issues', { timeout: 60_000 }, () => {
   });
   afterAll(() => bed.close());
 
-  test('what it says is not believed, in whatever order it comes, and many cause few looks', async () => {
+  test('are not believed in what they say, in whatever order they come, and many cause few looks', async () => {
     const number = await ada().openIssue('Write pears', '- [ ] x', { labels: ['agent'] });
     const issue = { number, title: 'Delete everything', state: 'closed', labels: [] };
     const [before, from] = [reads(), Date.now()];

@@ -32,7 +32,7 @@ pullRequest: { poll: 300ms, noChecks: continue, noChecksAfter: 200ms }
 critical: [shared.txt]
 `;
 
-describe('what reviewers and conflicts do to an issue', { timeout: 60_000 }, () => {
+describe('the issue of a task', { timeout: 60_000 }, () => {
   let bed: GithubBed;
   const ada = () => bed.github.as('ada');
   const labels = async (number: number) =>
@@ -51,7 +51,7 @@ describe('what reviewers and conflicts do to an issue', { timeout: 60_000 }, () 
   });
   afterAll(() => bed.close());
 
-  test('a rejection is in the one comment, with its cycle; then the change is reviewed again and lands', async () => {
+  test('has a rejection in its one comment, with its cycle; then the change is reviewed again and lands', async () => {
     const number = await ada().openIssue('Write apples', '- [ ] two lines', { labels: ['agent', 'bug'] });
     await until(async () => (await ada().ask<{ state: string }>('GET', `/issues/${number}`)).state === 'closed');
     const rejected = texts().find((text) => text.includes('Review Feedback - Cycle 1/3'))!;
@@ -63,7 +63,7 @@ describe('what reviewers and conflicts do to an issue', { timeout: 60_000 }, () 
     expect(await labels(number)).toEqual(expect.not.arrayContaining(['tidemill:in-review', 'review-escalation']));
   });
 
-  test('the third rejection: a label, and a comment with both views', async () => {
+  test('gets a label and a comment with both views after the third rejection', async () => {
     const number = await ada().openIssue('Write stubborn', '- [ ] two lines', { labels: ['agent', 'bug'] });
     await until(async () => (await labels(number)).includes('review-escalation'));
     const [comment, ...others] = await comments(number);
@@ -73,7 +73,7 @@ describe('what reviewers and conflicts do to an issue', { timeout: 60_000 }, () 
     expect(await labels(number)).toEqual(expect.arrayContaining(['tidemill:needs-you', 'review-escalation']));
   });
 
-  test('a conflict that only a person may resolve: a label, and the files', async () => {
+  test('gets a label and the files for a conflict that only a person may resolve', async () => {
     // Its pull request waits for a check, until a colleague has pushed the same file.
     bed.github.pulls.protections.set('main', { contexts: ['ci'] });
     const number = await ada().openIssue('Write shared', '- [ ] x', { labels: ['agent'] });

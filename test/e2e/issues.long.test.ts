@@ -93,7 +93,7 @@ describe('issues on GitHub', TIMEOUT, () => {
     expect(await git(bed.github.repository, 'show', 'main:quinces.txt')).toBe('QUINCES');
   });
 
-  test('closed by a person, opened again, and opened again after it has landed', async () => {
+  test('an issue can be closed by a person, opened again, and opened again after it has landed', async () => {
     await bed.machine.run(['pause'], bed.root);
     const number = await ada().openIssue('Write kiwis', '- [ ] x', { labels: ['agent'] });
     const task = await taskOf(number);
@@ -112,7 +112,7 @@ describe('issues on GitHub', TIMEOUT, () => {
     expect(await git(bed.github.repository, 'show', 'main:limes.txt')).toBe('LIMES');
   });
 
-  test('a token that is revoked in between: told once, nothing is lost', async () => {
+  test('a token that is revoked in between is told once, and nothing is lost', async () => {
     bed.github.accounts.revoke('ghp_mill');
     const number = await ada().openIssue('Write dates', '- [ ] x', { labels: ['agent'] });
     await until(async () => (await view()).trouble !== null);

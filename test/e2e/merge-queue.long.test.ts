@@ -15,7 +15,7 @@ describe('a pull request in a merge queue', TIMEOUT, () => {
   });
   afterAll(() => bed.close());
 
-  test('a comment takes it out: the words go to the agent, and its new work goes in', async () => {
+  test('is taken out by a comment: the words go to the agent, and its new work goes in', async () => {
     const number = await bed.add('Write pears');
     const { pull, head } = await bed.pull(number);
     await mill.queued(pull, head);
@@ -27,7 +27,7 @@ describe('a pull request in a merge queue', TIMEOUT, () => {
     expect(await git(bed.github.repository, 'show', 'main:pears.txt')).toBe('PEARS');
   });
 
-  test('its check fails after all: it is taken out, so that nothing is merged while the agent works', async () => {
+  test('is taken out when its check fails after all, so that nothing is merged while the agent works', async () => {
     const number = await bed.add('Write cherries');
     const { pull, head } = await bed.pull(number);
     await mill.queued(pull, head);
@@ -39,7 +39,7 @@ describe('a pull request in a merge queue', TIMEOUT, () => {
     await bed.when(number, ({ stage }) => stage === 'done');
   });
 
-  test('taken out by a person: it stays out until they say so', async () => {
+  test('that a person takes out stays out until they say so', async () => {
     const number = await bed.add('Write figs');
     const { pull, head } = await bed.pull(number);
     await mill.queued(pull, head);
@@ -55,7 +55,7 @@ describe('a pull request in a merge queue', TIMEOUT, () => {
   });
 });
 
-describe('a repository with auto-merge', TIMEOUT, () => {
+describe('a pull request with auto-merge', TIMEOUT, () => {
   let bed: GithubBed;
   let mill: MergeQueueBed;
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe('a repository with auto-merge', TIMEOUT, () => {
   });
   afterAll(() => bed.close());
 
-  test('GitHub merges when its check passes; a kill in between changes nothing', async () => {
+  test('is merged by GitHub when its check passes; a kill in between changes nothing', async () => {
     const number = await bed.add('Write apples');
     const { pull, head } = await bed.pull(number);
     await until(() => bed.github.pulls.isWaiting(pull) === 'auto');
@@ -76,7 +76,7 @@ describe('a repository with auto-merge', TIMEOUT, () => {
     expect(await mill.merged(pull)).toMatchObject({ merged: true, merge_commit_sha: done.landedCommit });
   });
 
-  test('a check that fails takes it out, so that nothing is merged while the agent works', async () => {
+  test('is taken out when its check fails, so that nothing is merged while the agent works', async () => {
     const number = await bed.add('Write plums');
     const { pull, head } = await bed.pull(number);
     await until(() => bed.github.pulls.isWaiting(pull) === 'auto');
@@ -89,7 +89,7 @@ describe('a repository with auto-merge', TIMEOUT, () => {
     await bed.when(number, ({ stage }) => stage === 'done');
   });
 
-  test('a cancelled task is taken out: GitHub does not merge it', async () => {
+  test('of a cancelled task is taken out: GitHub does not merge it', async () => {
     const number = await bed.add('Write pears');
     const { pull, head } = await bed.pull(number);
     await until(() => bed.github.pulls.isWaiting(pull) === 'auto');

@@ -3,7 +3,7 @@ import { git } from '../support/github/git-backend.ts';
 import type { GithubBed } from '../support/github/github-bed.ts';
 import { MergeQueueBed } from '../support/merge-queue-bed.ts';
 
-describe('a repository with a merge queue', { timeout: 90_000 }, () => {
+describe('a pull request in a merge queue', { timeout: 90_000 }, () => {
   let bed: GithubBed;
   let mill: MergeQueueBed;
   beforeAll(async () => {
@@ -12,7 +12,7 @@ describe('a repository with a merge queue', { timeout: 90_000 }, () => {
   });
   afterAll(() => bed.close());
 
-  test('killed while it is queued: it is queued once, GitHub merges it, the task is done with its commit', async () => {
+  test('is queued once though the daemon is killed, GitHub merges it, and the task is done with its commit', async () => {
     const number = await bed.add('Write apples');
     const { pull, head } = await bed.pull(number);
     const group = await mill.queued(pull, head);
@@ -26,7 +26,7 @@ describe('a repository with a merge queue', { timeout: 90_000 }, () => {
     expect(await mill.merged(pull)).toMatchObject({ merged: true, merge_commit_sha: group });
   });
 
-  test('thrown out by a failing check of its merge group: back to the agent with the output, and in again', async () => {
+  test('that a failing check of its merge group throws out goes to the agent with the output, and in again', async () => {
     const number = await bed.add('Write plums');
     const { pull, head } = await bed.pull(number);
     await mill.judge(await mill.queued(pull, head), 'failure', 'plums.txt: expected "repaired"');

@@ -50,26 +50,29 @@ describe('a pull request that a person merges while an agent works on it again',
   test.each([
     ['squash', 'apples'],
     ['merge', 'pears'],
-  ] as const)('by %s: what it did since gets a pull request of its own, without a conflict', async (method, name) => {
-    const number = await bed.add(`Write ${name}`);
-    const { pull } = await bed.pull(number);
-    await bed.github.as('bob').comment(pull, 'Write it in capitals.');
-    await until(() => existsSync(signal('begun')));
-    await bed.github.pulls.mergeByHand(pull, method, 'ada');
-    writeFileSync(signal('go'), '');
-    const again = await bed.pull(number, (task) => task.pull!.number !== pull);
-    expect(await git(bed.github.repository, 'show', `main:${name}.txt`)).toBe(name);
-    const changed = await git(bed.github.repository, 'diff', '--stat', `main...${again.head}`);
-    expect(changed).toContain('1 file changed, 1 insertion(+), 1 deletion(-)');
-    bed.github.checks.report(again.head, 'ci', 'success');
-    await bed.when(number, ({ stage }) => stage === 'done');
-    expect(await git(bed.github.repository, 'show', `main:${name}.txt`)).toBe(name.toUpperCase());
-    expect(await pullsOf(name)).toHaveLength(2);
-    const moves = JSON.stringify(await bed.machine.events(bed.root, ['task.moved', 'task.blocked']));
-    expect(moves).not.toContain('conflict');
-  });
+  ] as const)(
+    'by %s leaves what the agent did since to a pull request of its own, without a conflict',
+    async (method, name) => {
+      const number = await bed.add(`Write ${name}`);
+      const { pull } = await bed.pull(number);
+      await bed.github.as('bob').comment(pull, 'Write it in capitals.');
+      await until(() => existsSync(signal('begun')));
+      await bed.github.pulls.mergeByHand(pull, method, 'ada');
+      writeFileSync(signal('go'), '');
+      const again = await bed.pull(number, (task) => task.pull!.number !== pull);
+      expect(await git(bed.github.repository, 'show', `main:${name}.txt`)).toBe(name);
+      const changed = await git(bed.github.repository, 'diff', '--stat', `main...${again.head}`);
+      expect(changed).toContain('1 file changed, 1 insertion(+), 1 deletion(-)');
+      bed.github.checks.report(again.head, 'ci', 'success');
+      await bed.when(number, ({ stage }) => stage === 'done');
+      expect(await git(bed.github.repository, 'show', `main:${name}.txt`)).toBe(name.toUpperCase());
+      expect(await pullsOf(name)).toHaveLength(2);
+      const moves = JSON.stringify(await bed.machine.events(bed.root, ['task.moved', 'task.blocked']));
+      expect(moves).not.toContain('conflict');
+    },
+  );
 
-  test('while its issue is closed by that: nothing is cancelled, and the task is done with their commit', async () => {
+  test('and thereby closes its issue cancels nothing: the task is done with their commit', async () => {
     const issue = await ada().openIssue('Write plums', '- [ ] x', { labels: ['agent'] });
     let number = 0;
     await until(async () => {

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => machine.close());
 
 describe('a mission whose daemon is killed with kill -9', () => {
-  test('everything is done, nothing twice, nothing left over', { timeout: 3 * MINUTE }, async () => {
+  test('leave everything done, nothing twice, and nothing left over', { timeout: 3 * MINUTE }, async () => {
     await surviveKills(machine, { tasks: 6, kills: 5, seed: 18 });
   });
 });
@@ -53,7 +53,7 @@ describe('agents that lie', () => {
 });
 
 describe('agents that misbehave', () => {
-  test('one that writes outside its worktree changes nothing there', { timeout: MINUTE }, async (context) => {
+  test('one of them that writes outside its worktree changes nothing there', { timeout: MINUTE }, async (context) => {
     const root = await makeMission(machine, { tasks: [{ title: 'Placeholder', pipeline: 'quick' }] });
     const status = await machine.json<ProjectStatus>(['status'], root);
     context.skip(!status.sandbox.active, `there is no sandbox on this machine: ${status.sandbox.text}`);

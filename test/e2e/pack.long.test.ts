@@ -81,7 +81,7 @@ describe('the packed tarball, installed into an empty folder', () => {
     expect(readFileSync(join(root, 'dist', 'main.js'), 'utf8')).not.toContain('@tidemill/');
   });
 
-  test('runs: tidemill --version', (context) => {
+  test('runs as tidemill --version', (context) => {
     context.skip(offline !== '', offline);
     const version = run('npx', ['--no', '--', 'tidemill', '--version'], empty);
     expect(version.status, version.output).toBe(0);
@@ -89,7 +89,7 @@ describe('the packed tarball, installed into an empty folder', () => {
     expect(version.stdout).toContain(manifest.version);
   });
 
-  test('guards: tidemill guard', (context) => {
+  test('checks a call with tidemill guard', (context) => {
     context.skip(offline !== '', offline);
     const ask = (command: string) => {
       const input = JSON.stringify({ tool_name: 'Bash', tool_input: { command }, cwd: empty });
@@ -99,7 +99,7 @@ describe('the packed tarball, installed into an empty folder', () => {
     expect(ask('git stash')).toMatchObject({ status: 2, output: expect.stringContaining('(guard: stash)') });
   });
 
-  test('does its main job: tidemill demo --exit', { timeout: 4 * MINUTE }, (context) => {
+  test('does its main job with tidemill demo --exit', { timeout: 4 * MINUTE }, (context) => {
     context.skip(offline !== '', offline);
     const demo = run('npx', ['--no', '--', 'tidemill', 'demo', '--exit'], empty, 3 * MINUTE);
     expect(demo.status, demo.output).toBe(0);

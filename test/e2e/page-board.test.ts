@@ -138,7 +138,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     expect((await api.task({ project, task: 4 })).task.stage).toBe('blocked');
   });
 
-  test('is moved by keyboard, with a note where one is required', async () => {
+  test('lets a card be moved by keyboard, with a note where one is required', async () => {
     await card('needs_info', 3).getByRole('link').focus();
     await page.keyboard.press('m');
     await dialog().getByText('Tidemill moves it there when').first().waitFor();
@@ -171,7 +171,7 @@ describe('the board', { timeout: 3 * PATIENCE_MS }, () => {
     await card('blocked', 4).waitFor();
   });
 
-  test('many are selected and cancelled at once; refused ones are named', async () => {
+  test('lets many cards be selected and cancelled at once; refused ones are named', async () => {
     for (const title of ['Sweep one', 'Sweep two', 'Sweep three']) await bed.add(title, { after: [4] });
     await card('open', 7).getByRole('checkbox').check();
     await card('open', 9)

@@ -76,7 +76,7 @@ const main = (file: string) => bed.repository.git('show', `main:${file}`);
 const briefedRuns = async () =>
   (await bed.api.recentEvents({ project: bed.project, types: ['run.briefed'], limit: 50 })).length;
 
-describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
+describe('the page Conflicts', { timeout: 4 * PATIENCE_MS }, () => {
   test('all conflicts appear on the open page, with their file counts', async () => {
     await bed.show('Conflicts');
     await page.getByText(/^No conflicts need you/).waitFor();
@@ -107,7 +107,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.until(1, 'blocked');
   });
 
-  test('two tabs with the same file: typed text stays, and one tab shows the change of the other', async () => {
+  test('typed text stays in two tabs with the same file, and one tab shows the change of the other', async () => {
     await button(/^ünd/).click();
     await page.getByText('1 place left to resolve').waitFor();
     await byHand().fill('typed, not saved\n');
@@ -140,7 +140,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await other.close();
   });
 
-  test('resolved one by one and marked resolved, it leaves the list and lands with both sides', async () => {
+  test('a conflict that is resolved file by file and marked resolved leaves the list and lands', async () => {
     await button(/^wall/).click();
     await page.getByText('2 places left to resolve').waitFor();
     const save = button('Save this as resolved');
@@ -183,7 +183,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByRole('link', { name: '#1 Raise the wall' }).waitFor({ state: 'detached' });
   });
 
-  test('the commands for a terminal are shown, and after them it can be marked resolved', async () => {
+  test('the commands for a terminal are shown, and after them the conflict can be marked resolved', async () => {
     await page.getByRole('link', { name: '#2 Build the sluice' }).click();
     await page.getByText('Use a terminal instead').click();
     const commands = await page.locator('.terminal li code').allInnerTexts();
@@ -202,7 +202,7 @@ describe('conflicts', { timeout: 4 * PATIENCE_MS }, () => {
     expect(main('sluice two.txt')).toBe('from main');
   });
 
-  test('aborted after a dialog that says what happens, the task returns to open and is built again', async () => {
+  test('after a conflict is aborted in a dialog that says what happens, its task is open and built again', async () => {
     await bed.show('Conflicts');
     await page.getByRole('link', { name: '#3 Write the ledger' }).click();
     await button('Abort and requeue').click();

@@ -117,7 +117,7 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     await own.context().close();
   });
 
-  test('changes the limits of all projects, and shows an invalid one next to its field', async () => {
+  test('the limits of all projects are changed, and an invalid one is shown next to its field', async () => {
     await account('All projects').getByRole('button', { name: 'Edit limits' }).click();
     const dialog = page.getByRole('dialog', { name: 'Limits of all projects together' });
     const [day, month] = [dialog.getByLabel('USD per day'), dialog.getByLabel('USD per month')];

@@ -43,7 +43,7 @@ describe('the page Delivery', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText('Nothing was delivered yet.').waitFor();
   });
 
-  test('what landed is live in the first; the second waits for one button', async () => {
+  test('a landed commit is live in the first environment, and the second waits for one button', async () => {
     await bed.add('Write the first', { accept: ['a file exists'] });
     await ended('staging', 'healthy');
     await card('staging').getByText('healthy', { exact: true }).waitFor();

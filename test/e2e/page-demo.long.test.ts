@@ -16,7 +16,7 @@ runs:
 `;
 
 /** `TIDEMILL_PICTURE=1 npx vitest run test/e2e/page-demo` creates the picture of the README again. */
-test('the demo while it runs: a worker is busy, something needs you, something has landed', {
+test('the page shows the running demo: a worker is busy, something needs you, something has landed', {
   timeout: 6 * PATIENCE_MS,
 }, async ({ skip }) => {
   skip(!hasBrowser, NO_BROWSER);

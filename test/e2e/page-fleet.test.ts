@@ -147,7 +147,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect((await figure(summary(), 'Errors')).startsWith(`${errors},`)).toBe(true);
   });
 
-  test('all agents side by side, each figure with a colour and a word', async () => {
+  test('shows all agents side by side, each figure with a colour and a word', async () => {
     await page.keyboard.press('v');
     const table = page.getByRole('region', { name: 'Comparison' });
     await table.getByRole('columnheader', { name: 'agent-1' }).waitFor();

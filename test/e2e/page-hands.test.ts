@@ -194,7 +194,7 @@ describe('two projects', { timeout: 4 * PATIENCE_MS }, () => {
   const choice = () => page.getByRole('combobox', { name: 'Project' });
   let second = '';
 
-  test('a new one does not replace the page of the first', async () => {
+  test('a new project does not replace the page of the first', async () => {
     await bed.visit('/inbox');
     await page.locator('.inbox textarea').first().fill('of the first');
     other = new TemporaryRepository({

@@ -86,7 +86,7 @@ describe('ideas on the page', { timeout: 4 * PATIENCE_MS }, () => {
     expect(after.artifacts.find(({ type }) => type === 'problem')?.summary).toBe('Nobody knows the tide');
   });
 
-  test('a message that is too long, a failed reply and a retry', async () => {
+  test('a message that is too long cannot be sent, and a failed reply can be retried', async () => {
     const field = page.getByLabel('Message about I1');
     await field.fill('x'.repeat(1_000_000));
     await page.getByText('a message has at most 20,000').waitFor();
@@ -99,7 +99,7 @@ describe('ideas on the page', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText('there is no idea I99').waitFor();
   });
 
-  test('pause, resume, fork and archive; several at once; right-to-left text', async () => {
+  test('an idea is paused, resumed, forked and archived, several at once, with right-to-left text', async () => {
     await bed.visit('/ideas');
     await page.getByLabel('What do you have in mind?').fill('مرحبا بالموانئ');
     await page.keyboard.press('Enter');

@@ -101,7 +101,7 @@ describe('the page Memory', { timeout: 4 * PATIENCE_MS }, () => {
     await page.getByText('No trace is like this.').waitFor();
   });
 
-  test('what repeats is counted', async () => {
+  test('patterns that repeat are counted', async () => {
     for (let index = 0; index < 2; index += 1) await store('Again', { type: 'violation', key: 'gates' });
     const repeated = page.getByRole('region', { name: 'Repeated' });
     await repeated.getByText('3×').click();

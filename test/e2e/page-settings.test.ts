@@ -63,7 +63,7 @@ async function workersAre(...names: string[]): Promise<void> {
   await expect.poll(builders, { timeout: PATIENCE_MS }).toEqual(names);
 }
 
-describe('settings', { timeout: 4 * PATIENCE_MS }, () => {
+describe('the page Settings', { timeout: 4 * PATIENCE_MS }, () => {
   test('an invalid config shows its line and cannot be saved; a valid one is saved and applied', async () => {
     await bed.show('Settings');
     const text = onDisk();

@@ -60,7 +60,7 @@ const press = (name: string | RegExp) => page.getByRole('button', { name }).clic
 const inDialog = (name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
 
 describe('specifications on the page', { timeout: 4 * PATIENCE_MS }, () => {
-  test('one is requested by keyboard, asks what is unclear, and is written again', async () => {
+  test('a specification is requested by keyboard, asks what is unclear, and is written again', async () => {
     await bed.show('Specs');
     await page.getByText('No specifications yet').waitFor();
     await page.keyboard.press('n');
@@ -91,7 +91,7 @@ describe('specifications on the page', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.visit('/specs/1');
   });
 
-  test('requirements and the graph of tasks are shown, it is approved, built and done', async () => {
+  test('requirements and the graph of tasks are shown, and the specification is approved, built and done', async () => {
     await page.locator('.page-head').getByText('version 3').waitFor();
     await page.keyboard.press('2');
     await page.locator('.requirements li').filter({ hasText: 'R2' }).getByText('non-functional').waitFor();
@@ -113,7 +113,7 @@ describe('specifications on the page', { timeout: 4 * PATIENCE_MS }, () => {
     await page.locator('.page-head').getByText('done').waitFor();
   });
 
-  test('what does not exist is said; another one is rejected', async () => {
+  test('a specification that does not exist is reported, and another one is rejected', async () => {
     await bed.visit('/specs/99');
     await page.getByText('There is no such specification as S99').waitFor();
     await bed.api.newSpec({ project: bed.project, by: 'ada', text: 'Answer: a second' });

@@ -255,7 +255,7 @@ describe("a task's page", { timeout: 3 * PATIENCE_MS }, () => {
     expect(await showPages(bed, pages)).toEqual([]);
   });
 
-  test('executed nothing of what it showed', async () => {
+  test('executes nothing of what it shows', async () => {
     expect(await page.evaluate('window.pwned')).toBeUndefined();
     // The page shows what the daemon refuses; the browser logs it, too.
     expect(bed.complaints.filter((text) => !/status of 40[049]/.test(text))).toEqual([]);

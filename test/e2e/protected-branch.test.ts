@@ -55,7 +55,7 @@ afterAll(async () => {
 const mainAt = (folder: string) => machine.git(folder, 'rev-parse', 'main');
 const inbox = (): Promise<InboxItem[]> => machine.ask(root, (api, project) => api.inbox({ project }));
 
-test('a protected branch: nothing lands, the terminal and the inbox say what to do', {
+test('on a protected branch nothing lands, and the terminal and the inbox say what to do', {
   timeout: 3 * MINUTE,
 }, async () => {
   const before = await mainAt(remote);

@@ -15,7 +15,7 @@ describe('work lands by pull requests', TIMEOUT, () => {
   });
   afterAll(() => bed.close());
 
-  test('what people with push access say goes back to the agent, what others say does not', async () => {
+  test('comments of people with push access go back to the agent, and comments of others do not', async () => {
     const number = await bed.add('Write pears');
     const { pull, head } = await bed.pull(number);
     await bed.github.as('eve').comment(pull, 'Write it in capitals.');
@@ -46,7 +46,7 @@ describe('work lands by pull requests', TIMEOUT, () => {
     await bed.when(number, ({ stage }) => stage === 'done');
   });
 
-  test('merged by a person first: the task is done with their commit', async () => {
+  test('a task whose pull request a person merges first is done with their commit', async () => {
     const number = await bed.add('Write figs');
     const { pull } = await bed.pull(number);
     await bed.github.pulls.mergeByHand(pull, 'squash', 'ada');
@@ -55,7 +55,7 @@ describe('work lands by pull requests', TIMEOUT, () => {
     expect(merged).toMatchObject({ merged_by: { login: 'ada' }, merge_commit_sha: done.landedCommit });
   });
 
-  test('closed by hand: a person is asked, and approving opens it again', async () => {
+  test('a pull request that is closed by hand is asked about, and approving opens it again', async () => {
     const number = await bed.add('Write limes');
     const { pull, head } = await bed.pull(number);
     await bed.github.as('bob').closePull(pull);
@@ -70,7 +70,7 @@ describe('work lands by pull requests', TIMEOUT, () => {
     await bed.when(number, ({ stage }) => stage === 'done');
   });
 
-  test('force-pushed by somebody: nothing is overwritten or merged, and their merge counts', async () => {
+  test('a pull request that somebody force-pushed is not overwritten or merged, and their merge counts', async () => {
     const number = await bed.add('Write dates');
     const { pull, head, task } = await bed.pull(number);
     const theirs = await git(bed.github.repository, 'commit-tree', `${head}^{tree}`, '-p', 'main', '-m', 'Theirs');
@@ -84,7 +84,7 @@ describe('work lands by pull requests', TIMEOUT, () => {
     await bed.when(number, ({ stage }) => stage === 'done');
   });
 
-  test('conflicting with its target: the agent keeps both sides, and the same pull request goes on', async () => {
+  test('in a conflict with the target the agent keeps both sides, and the same pull request goes on', async () => {
     const number = await bed.add('Write kiwis');
     const { pull, head } = await bed.pull(number);
     await bed.push('kiwis.txt', 'theirs\n');
@@ -97,7 +97,7 @@ describe('work lands by pull requests', TIMEOUT, () => {
     await bed.when(number, ({ stage }) => stage === 'done');
   });
 
-  test('nothing was forced, and nothing was done twice', async () => {
+  test('nothing is forced, and nothing is done twice', async () => {
     const opened = bed.github
       .writes('mill-bot')
       .filter(({ method, path }) => method === 'POST' && path.endsWith('/pulls'));

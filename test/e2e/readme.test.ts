@@ -23,7 +23,7 @@ describe('README', () => {
   });
   afterAll(() => shell.close());
 
-  it('its tour works as described', () => shell.expectTour(), 180_000);
+  it('has a tour that works as described', () => shell.expectTour(), 180_000);
 
   it('this checkout has the program where its tour looks for it', async () => {
     const here = await TourShell.open(checkout);
@@ -32,7 +32,7 @@ describe('README', () => {
     expect(said).toContain('Usage: tidemill task');
   }, 60_000);
 
-  it('is short: what a user needs first', () => {
+  it('has at most 1,300 words', () => {
     expect(page('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_300);
   });
 

@@ -99,7 +99,7 @@ describe('requests in .claude-sessions', () => {
     expect((await tasks()).map(({ title }) => title)).toEqual(['Log out']);
   });
 
-  test('a bad one is refused with a reason and kept aside', { timeout: MINUTE }, async (context) => {
+  test('are refused with a reason and kept aside when they are bad', { timeout: MINUTE }, async (context) => {
     context.skip(!sandbox.available, 'requests need the sandbox');
     const bad = [
       [{ request: 'rule the world' }, 'was not understood'],

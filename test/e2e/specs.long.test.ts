@@ -126,7 +126,9 @@ describe('a specification', () => {
   });
 });
 
-test('a daemon that is killed in each step goes on where it was', { timeout: 2 * MINUTE }, async () => {
+test('a daemon that is killed in each step of a specification goes on where it was', {
+  timeout: 2 * MINUTE,
+}, async () => {
   let daemon = await machine.up(root);
   const restart = async () => {
     daemon.child.kill('SIGKILL');

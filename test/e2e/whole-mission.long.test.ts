@@ -13,7 +13,7 @@ describe('from an idea to landed work, and from an empty queue to the next idea'
     playStory({ agents: SCRIPTED, tasks: 8 }),
   );
 
-  test('with Claude Code and a scripted model', { timeout: 6 * MINUTE }, async (context) => {
+  test('works with Claude Code and a scripted model', { timeout: 6 * MINUTE }, async (context) => {
     const found = await install(claude);
     context.skip('missing' in found, 'missing' in found ? found.missing : '');
     if ('missing' in found) return;

@@ -90,7 +90,7 @@ describe('a change of files that GitHub runs', { timeout: 60_000 }, () => {
     expect(await show(`main:${FLOW}`)).toBe('on: push');
   });
 
-  test('and of files that gates look at: without a reviewer a person is asked about these, too', async () => {
+  test('with files that gates look at is asked about for these, too, when there is no reviewer', async () => {
     await open('  - { name: fruit, run: "sort apples.txt" }\npullRequest: { poll: 300ms }\n');
     const number = await bed.add('Write apples');
     const first = await question(number);

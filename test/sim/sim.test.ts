@@ -18,7 +18,7 @@ const FOUND_BY: Record<string, number> = {
   'comments are forgotten, and passed on again': 8,
 };
 
-describe('simulation', () => {
+describe('the simulation', () => {
   keepsInvariants(6);
 
   it.each([

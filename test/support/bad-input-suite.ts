@@ -93,7 +93,7 @@ export function refusesNastyValues(target: () => Target, every = 1): void {
     300_000,
   );
 
-  test('the daemon has come through it', async () => {
+  test('leaves the daemon running', async () => {
     const { served, task } = target();
     expect((await served.api.task({ project: served.project, task })).task.number).toBe(task);
   });

@@ -47,8 +47,8 @@ const MANY_RUNS = 400;
 
 /** So many random stories. */
 export function decidesAnything(numRuns: number): void {
-  describe('any sequence of commands', { timeout: 120_000 }, () => {
-    test('a refusal changes nothing; the scope and all rows lead to the same events', () => {
+  describe('in any sequence of commands', { timeout: 120_000 }, () => {
+    test('a refused command changes nothing; the scope and all rows lead to the same events', () => {
       fc.assert(
         fc.property(story, (throws) => {
           play(throws, (mill, command, execute) => {
@@ -100,7 +100,7 @@ export function decidesAnything(numRuns: number): void {
       );
     });
 
-    test('the invariants hold after each', () => {
+    test('the invariants hold after each command', () => {
       const reached = new Set<string>();
       fc.assert(
         fc.property(story, (throws) => {

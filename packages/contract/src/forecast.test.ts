@@ -11,10 +11,10 @@ test.each([
   [{ landsFirst: true }, 'will conflict with #12 in a.ts; #12 is smaller and will be reworked'],
   [{ holds: true }, 'will conflict with #12 in a.ts; waits while #12 is being built'],
   [{ number: null, title: null, stage: null }, 'will conflict with main in a.ts'],
-])('a coming conflict in words: %j', (change, text) => {
+])('a coming conflict is put into words: %j', (change, text) => {
   expect(comingSentence(coming(change), 'main')).toBe(text);
 });
 
-test('names three files and counts the rest', () => {
+test('the words for a coming conflict name three files and count the rest', () => {
   expect(comingFiles({ files: ['a', 'b', 'c', 'd'], fileCount: 30 })).toBe('a, b, c and 27 more');
 });

@@ -10,7 +10,7 @@ it('every choice of the settings is in the table, with what it does', () => {
   }
 });
 
-it('each event has one row, and the reactor that it names exists', () => {
+it('each event has one row in the table, and the reactor that it names exists', () => {
   const events = ROUTES_OF_EVENTS.map(({ on }) => on);
   expect(new Set(events).size).toBe(events.length);
   for (const { on, by } of ROUTES_OF_EVENTS) {
@@ -19,7 +19,7 @@ it('each event has one row, and the reactor that it names exists', () => {
   }
 });
 
-it('shows what holds: the choice, and what follows from it', () => {
+it('the rows of the table show the choice and what follows from it', () => {
   const row = (routing = DEFAULT_ROUTING) => routeRows(routing).find(({ event }) => event === 'feedback.given');
   expect(row()).toMatchObject({ role: 'analyst', chosen: 'analyse', choices: ['analyse', 'off'] });
   expect(row({ ...DEFAULT_ROUTING, 'feedback.given': 'off' })?.does).toContain('until a person starts it');
@@ -27,7 +27,7 @@ it('shows what holds: the choice, and what follows from it', () => {
   expect(reactorRows().find(({ reactor }) => reactor === 'worktrees')?.event).toBe('task.moved, conflict.aborted');
 });
 
-it('refuses an event that is not routed, and a choice that does not exist', () => {
+it('the routing settings refuse an event that is not routed, and a choice that does not exist', () => {
   expect(Routing.safeParse({ 'task.moved': 'off' }).success).toBe(false);
   expect(Routing.safeParse({ 'feedback.given': 'later' }).success).toBe(false);
 });

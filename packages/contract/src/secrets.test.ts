@@ -10,4 +10,4 @@ test.each([
   [`git clone with ghp_${'a1'.repeat(18)}`, 'git clone with ***'],
   ['https://host:443/path stays', 'https://host:443/path stays'],
   ['the token bucket and the sk- prefix stay', 'the token bucket and the sk- prefix stay'],
-])('%s', (text, expected) => expect(withoutSecrets(text)).toBe(expected));
+])('secrets are hidden, and other words stay: %s', (text, expected) => expect(withoutSecrets(text)).toBe(expected));

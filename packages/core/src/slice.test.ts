@@ -5,7 +5,7 @@ import { Rows, Slice } from './slice.ts';
 const projectId = 'project_1';
 
 describe('commands of one transaction see the changes of earlier ones', () => {
-  test('a cycle that two of them would make together is refused', () => {
+  test('a cycle that two commands would make together is refused', () => {
     const mill = new Mill();
     const [a, b] = [mill.add(), mill.add()];
     const decisions = mill.executeBatch([
@@ -28,7 +28,7 @@ describe('commands of one transaction see the changes of earlier ones', () => {
     expect(mill.task('task_2')).toMatchObject({ dependsOn: [id], unmet: 0 });
   });
 
-  test('evidence recorded by one proves the tree to the next', () => {
+  test('evidence recorded by one command proves the tree to the next', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     mill.bring(id, 'merge');
@@ -43,7 +43,7 @@ describe('commands of one transaction see the changes of earlier ones', () => {
   });
 });
 
-describe('rows', () => {
+describe('the rows of a slice', () => {
   test('the first row loaded under an id stays; what was put or removed is known', () => {
     const rows = new Rows<{ id: string; n: number }>();
     rows.load({ id: 'a', n: 1 });

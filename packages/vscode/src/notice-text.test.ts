@@ -14,11 +14,11 @@ test.each([
   expect(noticeText(text)).not.toMatch(LINK);
 });
 
-test('other texts stay as they are', () => {
+test('a notification text without a link stays as it is', () => {
   expect(noticeText('list[0] (the first) and f(x)')).toBe('list[0] (the first) and f(x)');
 });
 
-test('no notification is shown in another way', () => {
+test('every notification that is not modal is shown through the function that makes its text safe', () => {
   const folder = import.meta.dirname;
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'say.ts',

@@ -28,11 +28,11 @@ test.each([
   ['no_project', 'tidemill.start'],
   ['no_repository', 'tidemill.fleet.focus'],
   ['looking', 'tidemill.fleet.focus'],
-] as const)('without a project (%s) it leads to the next step', (state, command) => {
+] as const)('without a project (%s) the status bar leads to the next step', (state, command) => {
   expect(statusTextOf({ ...SEEN_NOTHING, state }).command).toBe(command);
 });
 
-test('words', () => {
+test('times, amounts and plurals are put into words', () => {
   expect([elapsed(900), elapsed(61_000), elapsed(7_500_000), elapsed(90_000_000)]).toEqual([
     '0 s',
     '1 min',

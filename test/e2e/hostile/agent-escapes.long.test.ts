@@ -144,7 +144,7 @@ describe('an agent in the real daemon', () => {
     expect(running.split('\n').filter((line) => line.includes(`${machine.folder}/repository/grown`))).toEqual([]);
   });
 
-  it('doctor says what it could see', async () => {
+  it('has what it could see listed by doctor', async () => {
     const { findings } = await machine.json<{ findings: Finding[] }>(['doctor'], root);
     const said = findings.filter(({ check }) => check === 'sandbox').map(({ text }) => text);
     expect(said.join('\n')).toMatch(/agents and gates can read \/\S*usr/);

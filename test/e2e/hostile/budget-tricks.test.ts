@@ -27,7 +27,7 @@ describe('an agent that spends without end', { timeout: 3 * MINUTE }, () => {
   const [, , withChild] = SPENDERS;
   it.concurrent(`is frozen at the limit and killed, though it ${withChild![0]}`, () => bed.expectStopped(withChild!));
 
-  it.concurrent('applies to several at once: the sum of their reservations never exceeds the limit', async () => {
+  it.concurrent('has the sum of reservations kept within the limit when there are several at once', async () => {
     const project = await bed.attach(configOf(LIMIT, 4));
     const body = `process.on('SIGTERM', () => {}); ${every('0.4')}`;
     for (const title of ['one', 'two', 'three', 'four']) await bed.api.addTask({ project: project.id, title, body });
@@ -73,6 +73,6 @@ describe('a worker outside the daemon', { timeout: MINUTE }, () => {
   });
 });
 
-describe('after all of it', { timeout: MINUTE }, () => {
+describe('after all budget tricks', { timeout: MINUTE }, () => {
   it('every figure is a number, and the store is intact', () => bed.expectFigures());
 });

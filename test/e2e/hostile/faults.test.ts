@@ -33,7 +33,7 @@ describe('a daemon that does not respond', () => {
     repository.remove();
   });
 
-  test('because it is frozen: every command says so within five seconds, and works when it is thawed', async () => {
+  test('because it is frozen is reported by every command within five seconds, until it is thawed', async () => {
     process.kill(pid, 'SIGSTOP');
     try {
       // The first request of every command, without the start time of a program on a busy machine.

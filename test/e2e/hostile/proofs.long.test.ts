@@ -52,7 +52,7 @@ gates:
     await mine.arrives('work', 'done');
   });
 
-  test('lacks a program: nothing is counted, and work continues when the program is there', async () => {
+  test('that lacks a program counts nothing, and work continues when the program is there', async () => {
     const mine = await bed.repository(
       `sandbox: off
 gates:

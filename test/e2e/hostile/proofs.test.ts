@@ -99,7 +99,7 @@ stages:
   });
 });
 
-describe('the environment', { timeout: 2 * MINUTE }, () => {
+describe('the environment of a gate', { timeout: 2 * MINUTE }, () => {
   test('causes a gate to fail on the target too: no task is sent back, a repair task can land', async () => {
     const mine = await bed.repository(
       `gates:

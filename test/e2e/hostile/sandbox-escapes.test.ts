@@ -144,7 +144,7 @@ async function play(script: string, more: Partial<ChildSpec> = {}): Promise<stri
 describe('a sandboxed command', { timeout: 120_000 }, () => {
   beforeEach(({ skip }) => skip(!status.available, status.why));
 
-  it('cannot escape by any of these ways', async () => {
+  it('cannot escape by any of the known ways', async () => {
     process.env.TIDEMILL_TEST_SECRET = MARK;
     const [before, kernel, name] = [everything(), kernelState(), hostname()];
     const list = escapes(around);

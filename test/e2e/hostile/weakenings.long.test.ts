@@ -19,7 +19,7 @@ describe('every known change to what gates check, without a review', () => {
 describe('honest work beside every known cheat', () => {
   testHonestWork(bed, HONEST);
 
-  test('a renamed test: lands without a question', { timeout: 2 * MINUTE }, async () => {
+  test('lands without a question when it renames a test', { timeout: 2 * MINUTE }, async () => {
     const { id, number } = await bed.add('renames', {
       'test/more.test.js': null,
       'test/addition.test.js': `${bed.onMain('test/more.test.js')}\n`,

@@ -45,7 +45,7 @@ export function describeGitEscapes(name: string, titles?: string[]): void {
     }, 5 * MINUTE);
     afterAll(() => machine.close());
 
-    test('nothing ran outside the sandbox', () => expect(existsSync(canary)).toBe(false));
+    test('run nothing outside the sandbox', () => expect(existsSync(canary)).toBe(false));
 
     test.each(escapes)('$title', async ({ title, lands }) => {
       const task = tasks.get(title)!;
@@ -56,7 +56,7 @@ export function describeGitEscapes(name: string, titles?: string[]): void {
       expect.fail(`${title} is in ${task.stage}: ${ends.join('; ')}`);
     });
 
-    test('no link to a repository landed, and no settings', async () => {
+    test('land no link to a repository, and no settings', async () => {
       const entries = (await machine.git(root, 'ls-tree', '-r', '-z', 'main')).split('\0');
       const links = entries.filter((entry) => entry.startsWith('160000'));
       expect(links.map((entry) => entry.split('\t')[1])).toEqual(['vendor/lib']);
@@ -66,7 +66,7 @@ export function describeGitEscapes(name: string, titles?: string[]): void {
       expect(await machine.git(root, 'status', '--porcelain')).toBe('');
     });
 
-    test('what landed can be read anywhere', async () => {
+    test('leave landed work that can be read anywhere', async () => {
       const log = await machine.git(root, 'log', '--format=%B', 'main');
       expect(plainText(log)).toBe(log);
       expect(log).toContain('\nred\n');

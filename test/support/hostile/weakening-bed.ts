@@ -173,7 +173,7 @@ export const HONEST: Honest[] = [
 
 /** Each of them waits for a person, and nothing lands. */
 export function testWeakenings(bed: WeakeningBed, weakenings: Weakening[]): void {
-  test.each(weakenings)('%s: waits for a person', { timeout: 2 * MINUTE }, async (name, deed, named) => {
+  test.each(weakenings)('waits for a person when it %s', { timeout: 2 * MINUTE }, async (name, deed, named) => {
     // All are added at once, so that three agents work at the same time.
     if (bed.tasks.size === 0)
       for (const [title, its, , pipeline = 'quick'] of weakenings)
@@ -192,7 +192,7 @@ export function testWeakenings(bed: WeakeningBed, weakenings: Weakening[]): void
 }
 
 export function testHonestWork(bed: WeakeningBed, honest: Honest[]): void {
-  test.each(honest)('%s: lands without a question', { timeout: 2 * MINUTE }, async (name, deed) => {
+  test.each(honest)('lands without a question when it %s', { timeout: 2 * MINUTE }, async (name, deed) => {
     const { id, number } = await bed.add(name, deed);
     await bed.landed(id);
     expect(await bed.api.questions({ project: bed.project, task: number, all: true })).toEqual([]);

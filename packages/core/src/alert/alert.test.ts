@@ -24,7 +24,7 @@ describe('an alert whose condition is over', () => {
     expect(isOpenAlert(row())).toBe(false);
   });
 
-  it('nothing happens when there is no such alert', () => {
+  it('changes nothing when the alert was never raised', () => {
     expect(resolve()).toEqual([]);
   });
 

@@ -120,7 +120,7 @@ describe('a run’s reservation', () => {
   });
 });
 
-describe('thresholds', () => {
+describe('the thresholds of a budget', () => {
   const spend = (mill: Mill, upTo: number[]) => {
     const { fence, runId } = mill.startRun(mill.add());
     return upTo.map((costUsd) => mill.must({ type: 'run.spend', ...fence, runId, usage: usage(costUsd) }));
@@ -136,7 +136,7 @@ describe('thresholds', () => {
     expect(spend(world(10, 12), [9.5]).map(thresholds)).toEqual([['daily 90', 'monthly 75']]);
   });
 
-  it('from 90 % no new work starts, reviews included, until the day is over', () => {
+  it('stop new work from 90 % on, reviews included, until the day is over', () => {
     const mill = world();
     const [, last] = spend(mill, [1, 9]);
     expect(thresholds(last!)).toEqual(['daily 90']);
@@ -220,7 +220,7 @@ describe('the budget of all projects', () => {
 });
 
 describe('the view of an account', () => {
-  it('spent, reserved, percent and a linear forecast', () => {
+  it('shows what is spent and reserved, the percentage, and a linear forecast', () => {
     const mill = world();
     const { fence, runId } = mill.startRun(mill.add());
     mill.must({ type: 'run.spend', ...fence, runId, usage: usage(0.4) });
@@ -235,7 +235,7 @@ describe('the view of an account', () => {
     expect(budgetAccountOf(project, undefined, mill.now, calendars).account.spentDayUsd).toBe(0);
   });
 
-  it('why no work starts, until when, and what to do', () => {
+  it('says why no work starts, until when, and what to do', () => {
     const mill = world();
     const { fence, runId } = mill.startRun(mill.add());
     mill.must({ type: 'run.spend', ...fence, runId, usage: usage(10) });

@@ -8,7 +8,7 @@ const calendars = new Calendars();
 const at = (text: string) => Date.parse(text);
 const HOUR = 3_600_000;
 
-describe('a day can be shorter or longer than 24 hours', () => {
+describe('a budget period', () => {
   test.each([
     ['Europe/Berlin, an ordinary day', 'Europe/Berlin', '2026-11-16T10:00:00Z', '2026-11-16T23:00:00Z', 24],
     ['Europe/Berlin, clocks go forward', 'Europe/Berlin', '2026-03-29T00:30:00Z', '2026-03-29T22:00:00Z', 23],
@@ -23,7 +23,7 @@ describe('a day can be shorter or longer than 24 hours', () => {
       24,
     ],
     ['Africa/Cairo, the day that begins at one', 'Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-24T21:00:00Z', 23],
-  ])('%s', (_name, zone, now, end, hours) => {
+  ])('ends at local midnight: %s', (_name, zone, now, end, hours) => {
     expect(new Date(calendars.nextPeriodAt('daily', at(now), zone)).toISOString()).toBe(
       new Date(at(end)).toISOString(),
     );
@@ -33,7 +33,7 @@ describe('a day can be shorter or longer than 24 hours', () => {
     expect(calendars.dayOf(at(end) - 1, zone)).not.toBe(calendars.dayOf(at(end), zone));
   });
 
-  test('a month ends at midnight too, and the year with it', () => {
+  test('of a month ends at local midnight, also at the end of the year', () => {
     expect(new Date(calendars.nextPeriodAt('monthly', at('2026-12-05T00:00:00Z'), 'Europe/Berlin')).toISOString()).toBe(
       '2026-12-31T23:00:00.000Z',
     );
@@ -51,7 +51,7 @@ describe('an account over time', () => {
   });
   const later = (now: string, then: string) => rolled(account(now), limits, at(then), calendars);
 
-  test('the same day changes nothing, up to its last millisecond', () => {
+  test('stays the same within a day, up to its last millisecond', () => {
     expect(later('2026-11-16T08:00:00Z', '2026-11-16T22:59:59.999Z').spentDayUsd).toBe(7);
   });
   test('midnight begins a day at zero, keeps the month, and keeps reservations of running work', () => {

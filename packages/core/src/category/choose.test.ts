@@ -37,18 +37,18 @@ describe('the next category', () => {
     expect(chosen(used('a', 9), fresh('b'), fresh('c'))).toBe('b');
   });
 
-  it('is none that rests after NO_IDEA, until the seven days are over', () => {
+  it('is never one that rests after NO_IDEA, until the seven days are over', () => {
     const rested = { restsUntil: NOW + 1, why: 'nothing to improve' };
     expect(chosen(used('a', 7, rested), used('b', 1))).toBe('b');
     expect(chosen(used('a', 8, { restsUntil: NOW, why: '' }), used('b', 1))).toBe('a');
   });
 
-  it('is none with more than 10 unfinished proposals', () => {
+  it('is never one with more than 10 unfinished proposals', () => {
     expect(chosen(used('a', 9, {}, 11), used('b', 1))).toBe('b');
     expect(chosen(used('a', 9, {}, 10), used('b', 1))).toBe('a');
   });
 
-  it('is none with an average score below 5, except once a month', () => {
+  it('is never one with an average score below 5, except once a month', () => {
     const low = { scores: { sum: 9, count: 2 } };
     expect(chosen(used('a', 20, low), used('b', 1))).toBe('b');
     expect(restOf(used('a', 20, low), NOW)?.why).toContain('4.5 of 10');
@@ -66,7 +66,7 @@ describe('the next category', () => {
     expect(chosen(used('good', 4, good), used('poor', 22, poor))).toBe('poor');
   });
 
-  it('does not exist when all of them rest: each says why', () => {
+  it('does not exist when all categories rest: each says why', () => {
     const rested = { restsUntil: NOW + DAY, why: 'nothing to improve' };
     const choice = chooseCategory([used('a', 1, rested), used('b', 1, {}, 11)], NOW);
     expect(choice).toMatchObject({

@@ -38,7 +38,7 @@ describe('a conflict that waits for a person', () => {
     expect(mill.refusal({ type: 'conflict.settle', ...of, commit: 'c9', tree: 't9', notes: [] })).toBe('wrong_stage');
   });
 
-  test('is aborted: the task starts again, on another branch each time, and says why', () => {
+  test('can be aborted: the task starts again, on another branch each time, and says why', () => {
     const mill = new Mill();
     const taskId = conflicting(mill);
     const { branch } = mill.task(taskId);
@@ -52,7 +52,7 @@ describe('a conflict that waits for a person', () => {
     expect(mill.task(taskId).branch).toBe(`${branch}.3`);
   });
 
-  test('there is nothing to resolve in a task without one', () => {
+  test('is needed for the commands that resolve one: a task without a conflict refuses them', () => {
     const mill = new Mill();
     const taskId = mill.add();
     const of = { projectId, taskId, by: personActor('ada') };
@@ -65,8 +65,8 @@ describe('a conflict that waits for a person', () => {
   });
 });
 
-describe('more than five of them', () => {
-  test('builders get no new work, others do; one alert; with five it continues', () => {
+describe('more than five conflicts that wait for a person', () => {
+  test('keep new work from builders only and raise one alert; with five, work continues', () => {
     const mill = new Mill();
     const ids = [1, 2, 3, 4, 5].map(() => conflicting(mill));
     const next = mill.add();

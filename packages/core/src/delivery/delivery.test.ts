@@ -66,7 +66,7 @@ function deliver(tree: string, more: Partial<Request> = {}): void {
   mill.must({ type: 'delivery.end', ...about, owner, status: 'healthy', why: '' });
 }
 
-describe('a request', () => {
+describe('a delivery request', () => {
   test('without evidence waits for the gates: nothing else begins before they have passed on exactly its tree', () => {
     const about = { ...request('T9', { by: ENGINE }), owner };
     expect(row(about.deliveryId)).toMatchObject({ status: 'requested', evidence: [], unproven: ['integrity', 'test'] });
@@ -192,7 +192,7 @@ test.each([
   ['full', 'automated'],
   ['major_only', 'requires_approval'],
   ['confirm_all', 'requires_approval'],
-] as const)('autonomy %s: %s', (preset, approve) => {
+] as const)('with autonomy %s the approval of a delivery is %s', (preset, approve) => {
   expect(strictest(AUTONOMY_PRESETS[preset])).toBe(approve);
 });
 

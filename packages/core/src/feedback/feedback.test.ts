@@ -88,7 +88,7 @@ describe('feedback', () => {
     expect(file()).toEqual([]);
   });
 
-  it('a question is answered without a task', () => {
+  it('that is a question is answered without a task', () => {
     analyse();
     finish({ outcome: 'analysed', analysis: { ...bug, kind: 'question', answer: 'Because.' } });
     file();
@@ -96,7 +96,7 @@ describe('feedback', () => {
     expect(mill.tasks.size).toBe(0);
   });
 
-  it('asks once; a second question is refused and the analyst tried again', () => {
+  it('leads to one question; a second one is refused and the analyst is tried again', () => {
     analyse();
     finish(asks);
     expect(item()).toMatchObject({ status: 'asking', rounds: 1 });

@@ -34,7 +34,7 @@ describe('workers of two hosts', () => {
     expect(ids.map(workerName)).toEqual(['agent-1', 'agent-1']);
   });
 
-  test('a row without a host goes to the first host that takes it over, with its figures', () => {
+  test('a worker without a host goes to the first host that takes it over, with its desired state', () => {
     const mill = new Mill();
     mill.must({ type: 'worker.beat', projectId, workerId: 'agent-1', beat });
     const { fence, runId } = mill.startRun(mill.add());
@@ -52,8 +52,8 @@ describe('workers of two hosts', () => {
   });
 });
 
-describe('the desired state', () => {
-  test('repeated, it changes nothing and is no error', () => {
+describe('the desired state of a worker', () => {
+  test('changes nothing when it is set again, and that is no error', () => {
     const mill = new Mill();
     for (const is of ['paused', 'frozen', 'stopped', 'running'] as const) {
       expect(typesOf(steer(mill, is))).toEqual(['worker.steered']);
@@ -79,7 +79,7 @@ describe('the desired state', () => {
     expect(worker(mill)).toMatchObject({ desired: 'stopped', desiredBy: personActor('ada'), desiredAt: mill.now });
   });
 
-  test('for a worker that is not there is refused', () => {
+  test('cannot be set for a worker that does not exist', () => {
     const mill = new Mill();
     const about = {
       type: 'worker.steer',
@@ -107,7 +107,7 @@ describe('a worker as it is shown', () => {
   const idle = { desired: 'running', crash: null, role: 'builder' } as const;
   const crash = { error: 'exit 3', at: 1, status: 'crashed' } as const;
 
-  test('idle → working → paused → idle → stopped', () => {
+  test('is idle, working, reviewing, paused or stopped by its desired state and its work', () => {
     expect(workerStatus(idle, null)).toBe('idle');
     expect(workerStatus(idle, { mode: 'implement' })).toBe('working');
     expect(workerStatus({ ...idle, desired: 'paused' }, { mode: 'implement' })).toBe('paused');
@@ -116,7 +116,7 @@ describe('a worker as it is shown', () => {
     expect(workerStatus({ ...idle, role: 'reviewer' }, { mode: 'review' })).toBe('reviewing');
   });
 
-  test('a crash is shown while it has no task', () => {
+  test('is shown as crashed while it has no task', () => {
     expect(workerStatus({ ...idle, crash }, null)).toBe('crashed');
     expect(workerStatus({ ...idle, crash: { ...crash, status: 'failed' } }, null)).toBe('failed');
     expect(workerStatus({ ...idle, crash }, { mode: 'plan' })).toBe('working');
@@ -133,8 +133,8 @@ describe('a worker as it is shown', () => {
   });
 });
 
-describe('what a worker reports', () => {
-  test('the last ten heartbeats are kept, newest last', () => {
+describe('the record of a worker', () => {
+  test('keeps the last ten heartbeats, newest last', () => {
     const mill = new Mill();
     for (let i = 0; i < BEATS_KEPT + 3; i += 1) {
       mill.now += 30_000;
@@ -144,7 +144,7 @@ describe('what a worker reports', () => {
     expect(worker(mill).beats.at(-1)?.at).toBe(mill.now);
   });
 
-  test('a crash stays with its error until it claims again or is started again', () => {
+  test('keeps a crash with its error until the worker claims again or is started again', () => {
     const mill = new Mill();
     mill.add();
     const die = () => mill.must({ type: 'worker.crash', projectId, workerId: 'agent-1', error: 'exit 3' });
@@ -159,7 +159,7 @@ describe('what a worker reports', () => {
     expect(worker(mill).crash).toBeNull();
   });
 
-  test('figures: what landed, what failed, and a reset that forgets both', () => {
+  test('counts what landed and what failed, until a reset', () => {
     const mill = new Mill();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -178,7 +178,7 @@ describe('what a worker reports', () => {
 });
 
 describe('assigning a task to a worker', () => {
-  test('the lease is taken, the run interrupted, and only that worker may take it', () => {
+  test('takes the lease, interrupts the run, and lets only that worker claim the task', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.startRun(id);
@@ -198,7 +198,7 @@ describe('assigning a task to a worker', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('one with an open question waits in needs_info for the answer, and then continues', () => {
+  test('lets a task with an open question wait in needs_info for the answer, and then continue', () => {
     const mill = new Mill();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -219,7 +219,7 @@ describe('assigning a task to a worker', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('a refused claim says that others may get a task', () => {
+  test('is the hint of a refused claim: another worker may get the task', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.must({ type: 'task.assign', projectId, taskId: id, workerId: 'agent-2', by: personActor('ada') });
@@ -238,13 +238,13 @@ describe('assigning a task to a worker', () => {
   test.each([
     ['nobody', 'not_found'],
     ['reviewer', 'bad_input'],
-  ])('%s cannot be assigned one', (workerId, code) => {
+  ])('is refused for the worker %s', (workerId, code) => {
     const mill = new Mill();
     const id = mill.add();
     expect(mill.refusal({ type: 'task.assign', projectId, taskId: id, workerId, by: personActor('ada') })).toBe(code);
   });
 
-  test('a finished task cannot be assigned', () => {
+  test('is refused for a cancelled task', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.must({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') });
@@ -253,7 +253,7 @@ describe('assigning a task to a worker', () => {
     ).toBe('wrong_stage');
   });
 
-  test('silence interrupts it twice; the third time a person is asked', () => {
+  test('silence interrupts a task twice; the third time a person is asked', () => {
     const mill = new Mill();
     const id = mill.add();
     const interrupt = () => {

@@ -59,7 +59,7 @@ describe('a coming conflict', () => {
     expect(record([])).toEqual([]);
   });
 
-  test('a result about a commit that is no longer the newest changes nothing', () => {
+  test('is not changed by a result about a commit that is no longer the newest', () => {
     const { mill, a, b, head, entries } = pair();
     const compared = [{ taskId: b, commit: head(b), files: ['x.ts'], size: LARGE }];
     const command = { type: 'forecast.record', projectId, taskId: a, size: SMALL } as const;
@@ -68,7 +68,7 @@ describe('a coming conflict', () => {
     expect(entries()).toEqual([[], []]);
   });
 
-  test('ends with either task: the other one is told apart from the commit', () => {
+  test('ends with either task: a comparison without a commit clears the other row', () => {
     const { mill, a, b, head, record } = pair();
     record(['x.ts']);
     mill.must({ type: 'task.cancel', projectId, taskId: b, by });
@@ -113,14 +113,14 @@ describe('tasks that will conflict', () => {
     expect(mill.offered('agent-2')).toBe(1);
   });
 
-  test('a third one goes first', () => {
+  test('let an unrelated third task go first', () => {
     const { mill, record, claims } = pair();
     mill.add();
     record(['x.ts']);
     expect([claims('agent-1'), claims('agent-2')]).toEqual([1, 3]);
   });
 
-  test('a more urgent one does not wait', () => {
+  test('do not hold back the more urgent of them', () => {
     const { mill, b, record } = pair();
     record(['x.ts']);
     mill.claim('agent-1');
@@ -128,7 +128,7 @@ describe('tasks that will conflict', () => {
     expect(mill.offered('agent-2')).toBe(2);
   });
 
-  test('does not wait for review or landing of the other', () => {
+  test('do not wait for the review or the landing of each other', () => {
     const { mill, a, b, record } = pair();
     record(['x.ts']);
     mill.bring(a, 'merge');
@@ -151,7 +151,7 @@ describe('tasks that will conflict', () => {
     expect([claim(), claim(), claim()]).toEqual([b, c, null]);
   });
 
-  test('waits at most half an hour for one run, and at most an hour for all', () => {
+  test('wait at most half an hour for one run, and at most an hour for all', () => {
     const { mill, record } = pair();
     record(['x.ts']);
     mill.claim('agent-1');

@@ -67,7 +67,7 @@ describe('the chain of evidence', () => {
   });
 });
 
-describe('has a tree passed?', () => {
+describe('the proof of a tree', () => {
   const { mill, links } = recorded();
   const passed = (tree: string, gates: string[]) =>
     hasPassed(mill.loadAll(), mill.projects.get(mill.projectId)!, tree, gates);

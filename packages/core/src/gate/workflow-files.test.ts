@@ -35,7 +35,7 @@ test.each([
   expect(workflowFiles([changed(path)], hash)).toEqual([]);
 });
 
-test('an agreement is for exactly this content, mode and path', () => {
+test('an agreement to a workflow file is for exactly its content, mode and path', () => {
   const path = '.github/workflows/ci.yml';
   const agreed = workflowFiles([changed(path), changed('.github/actions/a/index.js')], hash);
   const about = agreementTo(agreed);

@@ -10,7 +10,7 @@ const projectId = 'project_1';
 
 const bodyOf = (mill: Mill, wanted: string) => mill.log.map(({ body }) => body).findLast(({ type }) => type === wanted);
 
-describe('what a role returns', () => {
+describe('the result of a role', () => {
   it('is distilled to at most 2K tokens, whatever it says and in any script', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 9_000 }),
@@ -50,7 +50,7 @@ describe('what a role returns', () => {
     expect(distilledText(distilled)).not.toContain('the whole plan');
   });
 
-  it("a reviewer's objections are unresolved", () => {
+  it('keeps the objections of a reviewer as unresolved', () => {
     const review = { criteria: [], comments: ['Empty lists'] };
     expect(distil({ outcome: 'changes_requested', summary: 's', review }, true, []).unresolved).toEqual([
       'Empty lists',
@@ -124,7 +124,7 @@ describe('a hand-off between the stages of a task', () => {
     expect(bodyOf(mill, 'task.hand_off_refused')).toBeUndefined();
   });
 
-  it('a long result stays within the limit as a whole', () => {
+  it('stays within the limit as a whole when the result is long', () => {
     const mill = new Mill();
     const id = mill.add({ accept: Array.from({ length: 40 }, (_, index) => `criterion ${index} ${'y'.repeat(400)}`) });
     const long = Array.from({ length: 40 }, (_, index) => `${index} ${'z'.repeat(2_000)}`);

@@ -42,12 +42,12 @@ describe('the health of workers', () => {
     expect(kinds({ workers })).toEqual(['warning worker_degraded agent-2', 'error worker_unresponsive agent-3']);
   });
 
-  it('one without a heartbeat for two minutes is an error that says what to do', () => {
+  it('a worker without a heartbeat for two minutes is an error that says what to do', () => {
     const { findings } = examine(observation({ workers: [worker('agent-1', 121_000)] }));
     expect(findings).toMatchObject([{ severity: 'error', text: expect.stringContaining('tidemill workers restart') }]);
   });
 
-  it('ignores one that was stopped', () => {
+  it('a stopped worker is ignored', () => {
     expect(kinds({ workers: [{ ...worker('agent-1', 999_000), desired: 'stopped' }] })).toEqual([]);
   });
 
@@ -56,7 +56,7 @@ describe('the health of workers', () => {
     [3, ['warning error_rate agent-1']],
     [10, ['warning error_rate agent-1']],
     [11, ['error error_rate agent-1']],
-  ])('%i failed runs within the hour', (count, expected) => {
+  ])('%i failed runs within the hour are judged', (count, expected) => {
     const workers = [worker('agent-1', 0)];
     expect(kinds({ workers, errors: new Map([[workers[0]!.id, count]]) })).toEqual(expected);
   });
@@ -66,7 +66,7 @@ describe('the health of workers', () => {
     [3, []],
     [10, []],
     [11, ['warning queue_high queue']],
-  ])('%i tasks wait to start', (queueDepth, expected) => {
+  ])('%i tasks that wait to start are judged', (queueDepth, expected) => {
     expect(kinds({ queueDepth })).toEqual(expected);
   });
 });
@@ -76,7 +76,7 @@ describe('a task without progress', () => {
     ['a migration', { files: ['db/migrations/001.sql'] }, false, 5],
     ['anything', { files: ['src/a.ts'] }, false, 10],
     ['tests', { files: [] }, true, 15],
-  ])('%s has its own limit', (_name, task, isTesting, minutes) => {
+  ])('%s has its own limit of silence', (_name, task, isTesting, minutes) => {
     expect(silenceLimitMs(task, isTesting)).toBe(minutes * MINUTE);
   });
 
@@ -85,11 +85,11 @@ describe('a task without progress', () => {
     [11, 'watch'],
     [21, 'ask'],
     [31, 'interrupt'],
-  ])('after %i minutes: %s', (minutes, expected) => {
+  ])('after %i minutes leads to the step: %s', (minutes, expected) => {
     expect(stuckAction(minutes * MINUTE, 10 * MINUTE)).toBe(expected);
   });
 
-  it('after half an hour it is critical, and acted on', () => {
+  it('is critical after half an hour, and acted on', () => {
     const task = running();
     const seen = observation({
       running: [{ task, worker: 'agent-1', lastSignAt: NOW - 31 * MINUTE, isTesting: false }],
@@ -101,7 +101,7 @@ describe('a task without progress', () => {
   });
 });
 
-describe('a task that a person lets be silent', () => {
+describe('a task that a person allows to be silent for a time', () => {
   const silent = (minutes: number, leftAloneUntil: number) => {
     const seen = { task: { ...running(), leftAloneUntil }, worker: 'agent-1', isTesting: false };
     return (
@@ -113,14 +113,14 @@ describe('a task that a person lets be silent', () => {
     ['after that they are asked again', 52, -1, 'ask'],
     ['and it is interrupted ten minutes later', 62, -11, 'interrupt'],
     ['a sign of life since counts from there', 12, -5, 'watch'],
-  ])('%s', (_name, silentMinutes, leftMinutes, expected) => {
+  ])('is judged in the case: %s', (_name, silentMinutes, leftMinutes, expected) => {
     expect(silent(silentMinutes, NOW + leftMinutes * MINUTE)).toBe(expected);
   });
 });
 
 describe('tasks behind one that does not continue', () => {
   const dependency = { id: 'task_4', number: 4, title: 'Schema', stageSince: NOW - 60 * MINUTE, blocked: null };
-  it('a cancelled one is told at once, with what to do', () => {
+  it('are reported at once behind a cancelled task, with what to do', () => {
     const held = [{ dependency: { ...dependency, stage: 'cancelled' }, waiting: [5, 6] }];
     const [finding] = examine(observation({ held })).findings;
     expect(finding).toMatchObject({ kind: 'dependency_cancelled', subject: '#4', taskId: 'task_4' });
@@ -128,20 +128,20 @@ describe('tasks behind one that does not continue', () => {
     for (const command of ['tidemill task retry 4', 'tidemill task after 5 --not 4', 'tidemill task cancel 5'])
       expect(finding?.text).toContain(command);
   });
-  it('a blocked one after two hours', () => {
+  it('are reported after two hours behind a blocked task', () => {
     const held = (hours: number) => [
       { dependency: { ...dependency, stage: 'blocked', stageSince: NOW - hours * 60 * MINUTE }, waiting: [5] },
     ];
     expect(kinds({ held: held(1) })).toEqual([]);
     expect(kinds({ held: held(2) })).toEqual(['error dependency_blocked #4']);
   });
-  it('nobody waits: nothing to tell', () => {
+  it('are not reported when there are none', () => {
     expect(kinds({ held: [{ dependency: { ...dependency, stage: 'cancelled' }, waiting: [] }] })).toEqual([]);
   });
 });
 
 describe('a review that nobody begins', () => {
-  it('is told after two hours, with the reason', () => {
+  it('is reported after two hours, with the reason', () => {
     const review = (minutes: number) => ({
       task: { id: 'task_7', number: 7, title: 'Add', stageSince: NOW - minutes * MINUTE },
       why: 'review-agent is paused.',
@@ -153,7 +153,7 @@ describe('a review that nobody begins', () => {
   });
 });
 
-describe('who gets the files', () => {
+describe('a request for files that others may hold', () => {
   const wanted = (priority: number, files = ['src/**']) => {
     const mill = new Mill();
     return mill.task(mill.add({ files, priority }));
@@ -173,7 +173,7 @@ describe('who gets the files', () => {
       [{ ...other(2), lease: { ...other(2).lease!, claimedAt: NOW - 31 * MINUTE } }],
       'grant',
     ],
-  ])('%s', (_name, priority, leased, action) => {
+  ])('is judged in the case: %s', (_name, priority, leased, action) => {
     expect(decideLock(wanted(priority), leased, NOW)).toMatchObject({ action, reason: expect.stringMatching(/./) });
   });
 });

@@ -48,7 +48,7 @@ const reply = (signals: object = {}, more: object = {}) => finish(begin(), { rep
 
 const artifact = (type: string, confidence = 0.8) => ({ type, summary: `the ${type}`, content: '', confidence });
 
-describe('phases', () => {
+describe('the phases of an idea', () => {
   const kept = { correctedBy: null, at: 0 };
   const has = (...types: string[]) => types.map((type) => ({ ...artifact(type), ...kept }));
   const validated = (count: number) =>
@@ -134,7 +134,7 @@ describe('phases', () => {
   });
 });
 
-describe('a conversation', () => {
+describe('the conversation about an idea', () => {
   it('keeps who wrote what, and answers in the next reply what came during one', () => {
     create();
     const first = begin();
@@ -206,8 +206,8 @@ describe('a conversation', () => {
   });
 });
 
-describe('signals', () => {
-  it('as a person corrected them win over later replies, and removed ones stay away', () => {
+describe('the signals of an idea', () => {
+  it('that a person corrected win over later replies, and removed ones stay away', () => {
     create();
     reply({ artifacts: [artifact('problem'), artifact('differentiator')], decisions: ['Use a phone'], risks: ['Fog'] });
     const correct = {
@@ -238,7 +238,7 @@ describe('signals', () => {
     );
   });
 
-  it('wanted from a search are asked for once, and its result brings a reply', () => {
+  it('that need research are asked for once, and its result brings a reply', () => {
     create();
     reply({}, { wantsResearch: ['Tide data', 'Tide data'] });
     expect(idea().research).toMatchObject({ areas: ['Tide data'], status: 'wanted' });
@@ -254,6 +254,6 @@ test.each([
   ['# Title\n\nmore', 'Title'],
   ['جدول المد والجزر للموانئ', 'جدول المد والجزر للموانئ'],
   ['x'.repeat(200), `${'x'.repeat(80)}…`],
-])('the title of %j is %j', (text, title) => {
+])('the title of an idea that says %j is %j', (text, title) => {
   expect(titleOf(text)).toBe(title);
 });

@@ -75,7 +75,7 @@ describe('a job', () => {
     expect(job()).toMatchObject({ status: 'failed', summary: expect.stringContaining('Which one?') });
   });
 
-  it('is there again when its lease runs out, and its run was interrupted', () => {
+  it('is open again when its lease expires, and its run is interrupted', () => {
     request();
     const runId = start();
     const old = fence();
@@ -128,7 +128,7 @@ describe('a job', () => {
     expect(job()).toMatchObject({ status: 'failed', lease: null, summary: expect.stringContaining('silent') });
   });
 
-  it('is refused twice under one id, about the wrong subject, and in another mode', () => {
+  it('is refused when its id is taken, its subject is wrong, or its run has another mode', () => {
     request();
     const again = { type: 'job.request', ...about, mode: 'trial', input: 'x', by: personActor('ada') } as const;
     expect(mill.refusal(again)).toBe('conflict');

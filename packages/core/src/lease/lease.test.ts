@@ -137,7 +137,7 @@ describe('holding a lease', () => {
     ['a moment before its time', LEASE_MS - 1, false, 'conflict'],
     ['when it ran out', LEASE_MS, false, null],
     ['at once when its owner is dead', 0, true, null],
-  ])('expiring %s', (_name, afterMs, ownerIsDead, refusal) => {
+  ])('expiring it %s is decided by its end and its owner', (_name, afterMs, ownerIsDead, refusal) => {
     const { mill, id, fence, runId } = leased();
     mill.now += afterMs;
     expect(mill.refusal({ type: 'lease.expire', ...fence, ownerIsDead })).toBe(refusal);
@@ -165,7 +165,7 @@ describe('holding a lease', () => {
   });
 });
 
-describe('the fence', () => {
+describe('the fence of a lease', () => {
   test('every write of an earlier holder is refused and changes nothing', () => {
     const mill = new Mill();
     const id = mill.add();

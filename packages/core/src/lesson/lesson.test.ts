@@ -57,13 +57,13 @@ const proof = (more: Partial<LessonProof> = {}): LessonProof => ({
 const advance = (to: 'validated' | 'production', figures: LessonProof | null) =>
   ({ type: 'lesson.advance', projectId, lessonId: 'lesson_1', to, why: 'x', proof: figures, by: ENGINE }) as const;
 
-describe('the life of a lesson', () => {
+describe('a lesson over its life', () => {
   it('discovery: an agent records it with confidence 0.7, as an experiment', () => {
     record();
     expect(lesson()).toMatchObject({ number: 1, confidence: 0.7, occurrences: 1, stage: 'experiment', version: 1 });
   });
 
-  it('validation: seen in a second task, its confidence is 0.85', () => {
+  it('validation: its confidence is 0.85 once it is seen in a second task', () => {
     record();
     record({ text: 'After every change of the schema file, regenerate the client' }, origin('task_2'));
     expect(lessons()).toHaveLength(1);
@@ -77,19 +77,19 @@ describe('the life of a lesson', () => {
     expect(lesson()).toMatchObject({ confidence: 0.7, occurrences: 1 });
   });
 
-  it('what a person says is validated from the start', () => {
+  it('a lesson that a person gives is validated from the start', () => {
     record({}, origin('task_1', ada));
     expect(lesson()).toMatchObject({ confidence: 0.85, stage: 'validated' });
   });
 
-  it('reinforcement: raised to 0.95 when its runs end well more often than others', () => {
+  it('reinforcement: its confidence rises to 0.95 when its runs end well more often than others', () => {
     record();
     for (let run = 0; run < 8; run += 1) use('hurt', []);
     for (let run = 0; run < 4; run += 1) use('helped');
     expect(lesson()).toMatchObject({ confidence: 0.95, injected: 4, helped: 4, hurt: 0 });
   });
 
-  it('reinforcement: lowered each time it does not help, until runs do not get it', () => {
+  it('reinforcement: its confidence falls each time it does not help, until runs do not get it', () => {
     record();
     use('hurt');
     expect(lesson().confidence).toBe(0.65);
@@ -97,7 +97,7 @@ describe('the life of a lesson', () => {
     expect(lesson()).toMatchObject({ confidence: 0.65, injected: 2, helped: 0, hurt: 1 });
   });
 
-  it('one that runs end badly with is retired by itself, with its figures', () => {
+  it('is retired by itself when runs with it end badly, with its figures', () => {
     record();
     for (let run = 0; run < 10; run += 1) use('helped', []);
     for (let run = 0; run < 3; run += 1) use('hurt');
@@ -168,7 +168,7 @@ describe('the life of a lesson', () => {
     expect(lesson('lesson_2')).toMatchObject({ occurrences: 2, version: 2, helped: 0, hurt: 0, supersededBy: null });
   });
 
-  it('seen again, what was lowered gets another try step by step', () => {
+  it('a lowered confidence rises step by step when the lesson is seen again', () => {
     record();
     for (let time = 0; time < 2; time += 1) use('hurt');
     expect(lesson()).toMatchObject({ confidence: 0.6, occurrences: 1, stage: 'experiment' });
@@ -180,7 +180,7 @@ describe('the life of a lesson', () => {
     expect(lesson()).toMatchObject({ confidence: 0.85, occurrences: 4, stage: 'validated' });
   });
 
-  it('figures begin again when its text changes, or when it is restored', () => {
+  it('its figures begin again when its text changes, or when it is restored', () => {
     record();
     use('helped');
     const edit = { type: 'lesson.edit', projectId, lessonId: 'lesson_1', by: ada } as const;
@@ -226,7 +226,7 @@ describe('protection against bad lessons', () => {
     ['grades itself', 'Regenerating the schema client works, confidence: 0.99'],
     ['too general', 'Be more careful with everything'],
     ['generic reflection', 'Reflect on performance and improve the work next time'],
-  ])('refuses one that is bad: %s', (_name, text) => {
+  ])('refuses a lesson that %s', (_name, text) => {
     expect(mill.refusal(command({ text }))).toBe('bad_input');
     expect(lessons()).toHaveLength(0);
   });

@@ -136,7 +136,7 @@ describe('the loop', () => {
   });
 });
 
-describe('the balance', () => {
+describe('the balance of the loop’s queue', () => {
   const limits = { min: 3, max: 10 };
   it('proposes below the minimum and never above the maximum', () => {
     for (const depth of [0, 1, 2])
@@ -185,7 +185,7 @@ describe('the loop pauses itself', () => {
   });
 });
 
-describe('a stall', () => {
+describe('a stall of the loop', () => {
   const HOUR = 3_600_000;
   const nothing: StallSight = {
     waitingProposals: 0,

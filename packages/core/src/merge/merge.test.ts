@@ -12,7 +12,7 @@ const inMerge = () => {
 const candidate = { commit: 'c', tree: 'T', base: 'b' };
 
 describe('landing', () => {
-  test('prepared with evidence for exactly that tree, then landed: the task is done, and its dependents are updated', () => {
+  test('needs evidence for exactly that tree; then the task is done and its dependents are updated', () => {
     const { mill, id, fence } = inMerge();
     const dependent = mill.add({ dependsOn: [id] });
     mill.prove(fence, 'T');
@@ -99,7 +99,7 @@ describe('landing', () => {
     expect(mill.refusal({ type: 'stage.finish', ...fence, outcome: 'approved' })).toBe('wrong_stage');
   });
 
-  test('abandoned, the task is as before and a new candidate can be prepared', () => {
+  test('can be abandoned: the task is as before, and a new candidate can be prepared', () => {
     const { mill, id, fence } = inMerge();
     mill.prove(fence, 'T');
     mill.must({ type: 'merge.prepare', ...fence, ...candidate });
@@ -142,7 +142,7 @@ describe('a candidate that may have landed', () => {
     expect(mill.refusal(cancel)).toBeNull();
   });
 
-  test('also after the time limit took it from its worker', () => {
+  test('also lands after the time limit took it from its worker', () => {
     const { mill, id, fence } = crashed();
     mill.now += 9 * 3_600_000;
     mill.must({ type: 'lease.renew', ...fence });

@@ -86,7 +86,7 @@ describe('a pull request', () => {
     ).toEqual([]);
   });
 
-  test('in the merge queue: its last removal before is kept until it is offered again', () => {
+  test('in the merge queue remembers its last removal until it is offered again', () => {
     const { mill, id, fence } = opened();
     const queue = { type: 'merge.queue', ...fence } as const;
     const offer = { type: 'merge.offer', ...fence, tree: mill.task(id).head!.tree, name: 'origin/task/1' } as const;
@@ -114,7 +114,7 @@ describe('a pull request', () => {
   });
 });
 
-describe('what checks say', () => {
+describe('the verdict of the checks', () => {
   const result = (name: string, state: 'pending' | 'passed' | 'failed') => ({ name, state });
   const cases: [string, string[], ReturnType<typeof result>[], string][] = [
     ['nothing required, nothing reported: no pass', [], [], 'none'],
@@ -131,11 +131,11 @@ describe('what checks say', () => {
     ['required and passed, another failed', ['ci'], [result('ci', 'passed'), result('other', 'failed')], 'passed'],
     ['required and failed', ['ci'], [result('ci', 'failed')], 'failed'],
   ];
-  test.each(cases)('%s', (_name, required, results, kind) => {
+  test.each(cases)('is right in the case: %s', (_name, required, results, kind) => {
     expect(judgeChecks({ required, results }, { checks: [] }).kind).toBe(kind);
   });
 
-  test('the project can require more', () => {
+  test('waits for what only the project requires', () => {
     expect(judgeChecks({ required: ['ci'], results: [result('ci', 'passed')] }, { checks: ['e2e'] })).toEqual({
       kind: 'pending',
       names: ['e2e'],

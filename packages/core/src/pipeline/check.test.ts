@@ -10,8 +10,8 @@ const { implement, verify, merge } = sound.stages;
 const withStages = (stages: Record<string, unknown>, start = 'implement') =>
   ({ ...sound, start, stages: { ...sound.stages, ...stages } }) as Pipeline;
 
-describe('pipelines', () => {
-  test.each(Object.entries(builtinPipelines))('%s is valid', (name, pipeline) => {
+describe('the check of a pipeline', () => {
+  test.each(Object.entries(builtinPipelines))('accepts the built-in pipeline %s', (name, pipeline) => {
     expect(pipeline.name).toBe(name);
     expect(checkPipeline(pipeline, GATES)).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('pipelines', () => {
       'stages.verify.on.failed',
       /failed cannot lead to done/,
     ],
-  ])('%s is a fault, and its place is named', (_name, pipeline, path, message) => {
+  ])('reports %s, with its place', (_name, pipeline, path, message) => {
     const faults = checkPipeline(pipeline, GATES);
     expect(faults.map((fault) => [fault.path.join('.'), fault.message])).toContainEqual([
       path,
@@ -81,7 +81,7 @@ describe('pipelines', () => {
     ]);
   });
 
-  test('all faults are reported at once', () => {
+  test('reports all faults at once', () => {
     const pipeline = withStages({ open: verify, island: { ...merge, on: { ...merge!.on, failed: 'x' } } }, 'begin');
     expect(checkPipeline(pipeline, GATES).length).toBeGreaterThan(3);
   });

@@ -62,7 +62,7 @@ const table = Object.entries(WAYS).flatMap(([pipeline, stages]) =>
 );
 
 describe('the end of a stage', () => {
-  test.each(table)('%s %s: %s → %s', (pipeline, stage, outcome, expected) => {
+  test.each(table)('in %s, %s with the outcome %s leads to %s', (pipeline, stage, outcome, expected) => {
     const mill = new Mill();
     const id = mill.add({ pipeline });
     mill.bring(id, stage);
@@ -101,7 +101,7 @@ describe('the end of a stage', () => {
     ['a gate could not run', 'unverified', 'T', 'T'],
     ['another tree was proven', 'pass', 'U', 'T'],
     ['the branch holds another tree', 'pass', 'T', 'U'],
-  ] as const)('but waits for the verifier when %s', (_name, status, proven, committed) => {
+  ] as const)('a verify stage waits for the verifier when %s', (_name, status, proven, committed) => {
     const mill = new Mill();
     const id = mill.add();
     mill.bring(id, 'implement');
@@ -181,7 +181,7 @@ describe('failures of an agent', () => {
     expect(mill.task(id).counters.fingerprints).toEqual({});
   });
 
-  test('a success wipes the count, a person does too', () => {
+  test('a success resets the count, and so does a person', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.end(id, 'failed', { failure: 'no_result', envelope: null });
@@ -218,11 +218,11 @@ describe('failures of an agent', () => {
   });
 });
 
-describe('coming back from a system stage', () => {
+describe('a return from a system stage', () => {
   const feedback: Feedback[] = [{ kind: 'gate', text: 'red', files: [] }];
   const gateFailed: Ending = { failure: 'validation', message: 'The gates fail.', feedback };
 
-  test.each(['verify', 'merge'])('%s: three times to the builder, then to a person', (stage) => {
+  test.each(['verify', 'merge'])('from %s goes to the builder three times, then to a person', (stage) => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     for (let count = 1; count <= 3; count += 1) {
@@ -238,7 +238,7 @@ describe('coming back from a system stage', () => {
     expect(mill.task(id).blocked?.text).toMatch(/It came back 4 times/);
   });
 
-  test('a gate that cannot run is a matter for a person at once, and nothing to rework', () => {
+  test('does not happen for a gate that cannot run: a person decides at once', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.bring(id, 'verify');
@@ -262,7 +262,7 @@ describe('coming back from a system stage', () => {
     ['five files', ['a', 'b', 'c', 'd', 'e'], 'blocked'],
     ['a critical file', ['package.json'], 'blocked'],
     ['a file below a critical folder', ['migrations/001.sql'], 'blocked'],
-  ])('conflict in %s', (_name, files, stage) => {
+  ])('with a conflict in %s goes to the builder or to a person', (_name, files, stage) => {
     const mill = new Mill();
     const task = conflictIn(mill, mill.add(), ...files);
     expect(task.stage).toBe(stage);
@@ -271,7 +271,7 @@ describe('coming back from a system stage', () => {
     else expect(task.feedback).toEqual([{ kind: 'conflict', text: 'x', files }]);
   });
 
-  test('the fourth conflict of a task is a person’s', () => {
+  test('for the fourth conflict of a task goes to a person', () => {
     const mill = new Mill();
     const id = mill.add();
     for (const _time of [1, 2, 3]) expect(conflictIn(mill, id, 'a').stage).toBe('implement');

@@ -4,7 +4,7 @@ import { defaultRules, Mill } from '../../../../test/support/mill.ts';
 const projectId = 'project_1';
 
 describe('a project and its workers', () => {
-  test('is registered once, and configured when it exists', () => {
+  test('a project is registered once, and configured only when it exists', () => {
     const mill = new Mill();
     const register = { type: 'project.register', projectId, name: 'a', root: '/a', rules: defaultRules } as const;
     expect(mill.refusal(register)).toBe('conflict');
@@ -14,7 +14,7 @@ describe('a project and its workers', () => {
     expect(mill.projects.get(projectId)).toMatchObject({ nextNumber: 2, rules: { target: 'trunk' } });
   });
 
-  test('a worker that is known already is no news; a new role is', () => {
+  test('registering a known worker again records nothing, unless its role is new', () => {
     const mill = new Mill();
     const worker = { type: 'worker.register', projectId, workerId: 'agent-1', name: 'agent-1' } as const;
     expect(mill.must({ ...worker, role: 'builder' })).toEqual([]);

@@ -77,7 +77,7 @@ describe('with confirm_all', () => {
     expect(mill.task(task)).toMatchObject({ stage: 'implement', openQuestions: [] });
   });
 
-  test('in quick, which has no plan, the whole change waits, and another content again', () => {
+  test('in quick, which has no plan, the whole change waits, and waits again with other content', () => {
     const mill = millOf();
     const task = mill.add({ pipeline: 'quick', files: ['src/**'] });
     build(mill, task, ['src/a.ts']);
@@ -98,7 +98,7 @@ describe('with confirm_all', () => {
     expect(mill.task(task)).toMatchObject({ stage: 'needs_info' });
   });
 
-  test('where a person looks at the change anyway, it does not wait before', () => {
+  test('the change does not wait before a stage in which a person looks at it', () => {
     const mill = millOf();
     const task = mill.add({ pipeline: 'looked' });
     build(mill, task, ['src/a.ts']);
@@ -106,7 +106,7 @@ describe('with confirm_all', () => {
   });
 
   test.each(Object.keys(pipelines))(
-    'in %s, scope, architecture and dependencies wait, whatever the agent says',
+    'in %s, changes of scope, architecture and dependencies wait, whatever the agent says',
     (pipeline) => {
       for (const file of ['docs/outside.md', 'Dockerfile', 'src/package.json']) {
         const mill = millOf();
@@ -134,7 +134,7 @@ describe('with confirm_all', () => {
   );
 });
 
-describe('what an agent declares', () => {
+describe('a decision that an agent declares', () => {
   const declared = (hilConfig: typeof full, declares: Declarations) => {
     const mill = new Mill({ hilConfig, pipelines });
     const task = mill.add({ pipeline: 'straight' });
@@ -154,7 +154,7 @@ describe('what an agent declares', () => {
       1,
     ],
     ['requires_approval: waits', major_only, 'needs_info', 0],
-  ])('%s', (_name, hilConfig, stage, count) => {
+  ])('is handled by the level of autonomy: %s', (_name, hilConfig, stage, count) => {
     const { mill, task, alerts } = declared(hilConfig, cache);
     expect([mill.task(task).stage, alerts.length]).toEqual([stage, count]);
   });
@@ -190,7 +190,7 @@ describe('what an agent declares', () => {
   });
 });
 
-describe('what the files show of the architecture', () => {
+describe('a change of the architecture', () => {
   const rules = { ...defaultRules, critical: [] };
   const task = { files: [], pipeline: 'feature', hilConfig: null };
   test.each([
@@ -205,7 +205,7 @@ describe('what the files show of the architecture', () => {
     ['src/dockerfile-parser.ts', false],
     ['src/migrations.ts', false],
     ['README.md', false],
-  ])('%s: %s', (file, isArchitecture) => {
+  ])('is seen in the file %s: %s', (file, isArchitecture) => {
     const added = new Set(['web', 'libs/a/package.json']);
     const matters = touchesOf([file], task, rules, added).map(([matter]) => matter);
     expect(matters.includes('architectureDecisions')).toBe(isArchitecture);

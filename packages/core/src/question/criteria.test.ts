@@ -23,7 +23,7 @@ function planned(ending = proposed, fields: Parameters<Mill['add']>[0] = {}) {
   return { mill, id };
 }
 
-describe('how a task is judged', () => {
+describe('the way a task is judged', () => {
   const task = { title: 'Say bye', body: '', pipeline: 'feature', criteria: [], hilConfig: null };
   test.each([
     ['a short title alone', task, 'asked'],
@@ -36,7 +36,9 @@ describe('how a task is judged', () => {
     ['an unknown pipeline', { ...task, pipeline: 'gone' }, 'gates'],
     ['a person who confirms everything', { ...task, body: 'Much.', hilConfig: AUTONOMY_PRESETS.confirm_all }, 'asked'],
     ['a person who confirms some', { ...task, body: 'Much.', hilConfig: AUTONOMY_PRESETS.major_only }, 'derived'],
-  ])('%s', (_, judged, expected) => expect(judgedBy(defaultRules, judged)).toBe(expected));
+  ])('depends on what the task has: %s', (_, judged, expected) =>
+    expect(judgedBy(defaultRules, judged)).toBe(expected),
+  );
 
   test('without a plan nobody can propose criteria, so the reviewer derives them', () => {
     const { plan, plan_review, ...stages } = defaultRules.pipelines.feature!.stages;
@@ -103,7 +105,7 @@ describe('a task with too little to derive criteria from', () => {
     expect(mill.task(id).criteria.map((each) => each.text)).toEqual(many.slice(0, 100));
   });
 
-  test('is asked without a proposal when the plan has none', () => {
+  test('is asked about without a proposal when the plan has none', () => {
     const { mill, id } = planned({ envelope: { plan: 'the plan', criteria: [] } });
     const [question] = openOf(mill, id);
     expect(question!.options.map(({ label }) => label)).toEqual([DERIVE]);
@@ -132,7 +134,7 @@ describe('a task with too little to derive criteria from', () => {
     expect(mill.task(id).stage).toBe('implement');
   });
 
-  test('is asked once, and not again for a revised plan', () => {
+  test('is asked about once, and not again for a revised plan', () => {
     const mill = new Mill({ reviewPlans: true });
     const id = mill.add({ title: 'Say bye', accept: [] });
     mill.end(id, 'plan_complete', proposed);
@@ -143,7 +145,7 @@ describe('a task with too little to derive criteria from', () => {
     expect(mill.task(id).stage).toBe('plan_review');
   });
 
-  test('is not asked in quick, and not when there is enough to derive criteria from', () => {
+  test('is not asked about in quick, and not when there is enough to derive criteria from', () => {
     const mill = new Mill();
     const quick = mill.add({ title: 'Say bye', accept: [], pipeline: 'quick' });
     mill.bring(quick, 'merge');

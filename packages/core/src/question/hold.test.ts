@@ -17,7 +17,7 @@ const answer = (mill: Mill, { id: questionId, taskId }: Question, text: string) 
   mill.must({ type: 'question.answer', projectId, taskId, questionId, by: personActor('ada'), source: 'user', text });
 const asks = (...questions: unknown[]) => ({ envelope: { open_questions: questions } });
 
-describe('a task that needs to know', () => {
+describe('a task that needs information', () => {
   test('waits where it was, frees its worker, and goes on when all is answered, and only then', () => {
     const mill = new Mill();
     const task = mill.add();
@@ -123,8 +123,8 @@ describe('a task that needs to know', () => {
   });
 });
 
-describe('asked while it runs', () => {
-  test('a blocking question lets the run end and holds what comes next', () => {
+describe('a question asked during a run', () => {
+  test('lets the run end and holds what comes next, if it is blocking', () => {
     const mill = new Mill();
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
@@ -137,7 +137,7 @@ describe('asked while it runs', () => {
     expect(mill.task(task).stage).toBe('implement');
   });
 
-  test('one that was answered meanwhile holds nothing', () => {
+  test('holds nothing if it was answered meanwhile', () => {
     const mill = new Mill();
     const task = mill.add();
     const { fence, runId } = mill.startRun(task);
@@ -149,7 +149,7 @@ describe('asked while it runs', () => {
     expect(mill.task(task).stage).toBe('implement');
   });
 
-  test('after the run, or by a worker that lost its lease, nothing is asked', () => {
+  test('is refused after the run, and from a worker that lost its lease', () => {
     const mill = new Mill();
     const { fence, runId } = mill.startRun(mill.add());
     const questions = [AskedQuestion.parse('Which port?')];
@@ -191,7 +191,7 @@ describe('an approval', () => {
     expect(declared.task('task_1').stage).toBe('needs_info');
   });
 
-  test('a task’s own level counts before its project’s', () => {
+  test('follows the task’s own level before its project’s', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.confirm_all });
     const free = mill.add({ hilConfig: AUTONOMY_PRESETS.full });
     mill.bring(free, 'implement');
@@ -199,7 +199,7 @@ describe('an approval', () => {
     expect(mill.task(free).stage).toBe('review');
   });
 
-  test('notify_and_proceed raises an alert and continues', () => {
+  test('is not needed with notify_and_proceed, which raises an alert and continues', () => {
     const mill = new Mill({ hilConfig: AUTONOMY_PRESETS.major_only });
     const task = mill.add();
     mill.bring(task, 'implement');
@@ -391,7 +391,7 @@ describe('a question about a blocked task', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('or leaves it where it is', () => {
+  test('leaves it where it is if the answer says so', () => {
     const { mill, task } = blocked();
     answer(mill, open(mill, task)[0]!, 'Leave it');
     expect(mill.task(task)).toMatchObject({ stage: 'blocked', blocked: { reason: 'skipped' }, resumeStage: 'plan' });

@@ -40,8 +40,8 @@ const LIVES: { type: QuestionType; overAfter: number | null; reminders: number; 
   { type: 'preference', overAfter: DAY, reminders: 0, ends: { status: 'answered' } },
 ];
 
-describe('the life of a question that nobody answers', () => {
-  test.each(LIVES)('$type', ({ type, overAfter, reminders, ends }) => {
+describe('a question that nobody answers', () => {
+  test.each(LIVES)('has the reminders and the end of its type: $type', ({ type, overAfter, reminders, ends }) => {
     const mill = new Mill();
     const [question] = ask(mill, mill.add(), {
       text: 'Tabs?',
@@ -62,7 +62,7 @@ describe('the life of a question that nobody answers', () => {
     if (overAfter !== null) expect(mill.now - begun).toBe(overAfter);
   });
 
-  test('a clarifying one takes its default, a confirming one yes, and both say how they were answered', () => {
+  test('takes its default if it is clarifying, yes if it is confirming, and says how it was answered', () => {
     const mill = new Mill();
     const [clarifying, confirming] = ask(
       mill,
@@ -80,7 +80,7 @@ describe('the life of a question that nobody answers', () => {
     ]);
   });
 
-  test('a clarifying one without a default is dismissed', () => {
+  test('is dismissed if it is clarifying and has no default', () => {
     const mill = new Mill();
     const [question] = ask(mill, mill.add(), { text: 'Tabs?', type: 'clarifying' });
     mill.now += 4 * HOUR;
@@ -88,7 +88,7 @@ describe('the life of a question that nobody answers', () => {
     expect(now(mill, question!)).toMatchObject({ status: 'dismissed', answer: null });
   });
 
-  test('it does not expire early', () => {
+  test('does not expire early', () => {
     const mill = new Mill();
     const [question] = ask(mill, mill.add(), { text: 'Tabs?', type: 'clarifying', default: 'No' });
     mill.now += 4 * HOUR - 1;
@@ -97,7 +97,7 @@ describe('the life of a question that nobody answers', () => {
     expect(remind(mill, question!)).toEqual([]);
   });
 
-  test('the asker may set its expiry, except for a blocking one', () => {
+  test('expires when its asker says, unless it is blocking', () => {
     const mill = new Mill();
     const [quick, blocking] = ask(
       mill,
@@ -163,7 +163,7 @@ describe('an answer', () => {
     ['a megabyte', 'x'.repeat(1024 * 1024), 'bad_input'],
     ['none of the options', 'Emacs', 'bad_input'],
     ['an option in other letters', 'sPACES', null],
-  ])('%s', (_name, text, code) => {
+  ])('is checked in the case: %s', (_name, text, code) => {
     const mill = new Mill();
     const options = ['Tabs', 'Spaces'];
     const [question] = ask(mill, mill.add(), { text: 'Which?', options, allowFreeText: false });
@@ -292,7 +292,7 @@ describe('a question', () => {
   });
 });
 
-describe('what was learned', () => {
+describe('a learned answer', () => {
   const tabs = { text: 'Tabs?', type: 'clarifying', default: 'No' };
   const told = (mill: Mill) => [...mill.records.values()].filter((each) => each.noun === 'preference');
 
@@ -311,7 +311,7 @@ describe('what was learned', () => {
     ['another number', { text: 'Allow 500 retries?' }, false],
     ['another amount', { text: 'Allow 5.5 retries?' }, false],
     ['the same', { text: 'allow  5 retries?' }, true],
-  ])('is not used for %s', (_name, question, isUsed) => {
+  ])('is used only for the same question: %s', (_name, question, isUsed) => {
     const mill = new Mill();
     for (const _ of [1, 2])
       answer(mill, ask(mill, mill.add(), { text: 'Allow 5 retries?', type: 'clarifying' })[0]!, 'Yes');
@@ -332,12 +332,12 @@ describe('what was learned', () => {
   });
 
   test.each([
-    ['is one of the new options', ['A', 'B'], ['B', 'A', 'C'], true],
-    ['is none of the new options', ['A', 'B'], ['B', 'C'], false],
-    ['was free text, and there are options now', [], ['B', 'C'], false],
-    ['was an option, and there are none now', ['A', 'B'], [], false],
-    ['was free text, and still may be', [], [], true],
-  ])('%s', (_name, before, after, isUsed) => {
+    ['it is one of the new options', ['A', 'B'], ['B', 'A', 'C'], true],
+    ['it is none of the new options', ['A', 'B'], ['B', 'C'], false],
+    ['it was free text, and there are options now', [], ['B', 'C'], false],
+    ['it was an option, and there are none now', ['A', 'B'], [], false],
+    ['it was free text, and still may be', [], [], true],
+  ])('is checked in the case: %s', (_name, before, after, isUsed) => {
     const mill = new Mill();
     const which = (options: string[]) => ({ text: 'Which?', type: 'preference', options });
     answer(mill, ask(mill, mill.add(), which(before))[0]!, 'A');

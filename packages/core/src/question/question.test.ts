@@ -112,7 +112,7 @@ describe('any sequence of questions and answers among other commands', () => {
     );
   });
 
-  test('answering all open questions restarts every parked task', () => {
+  test('restarts every parked task once all open questions are answered', () => {
     fc.assert(
       fc.property(story, (throws) => {
         const mill = new Mill();
@@ -140,7 +140,7 @@ describe('any sequence of questions and answers among other commands', () => {
   });
 });
 
-describe('what a change touches', () => {
+describe('the matters that a change touches', () => {
   const rules = { ...defaultRules, critical: ['migrations/', 'src/core/**'] };
   const task = { pipeline: 'quick', hilConfig: null };
   test.each([
@@ -154,7 +154,7 @@ describe('what a change touches', () => {
     [['src/a.ts', 'docs/b.md'], ['src/'], ['scopeChanges']],
     [['docs/*.md'], ['docs/one.md'], ['scopeChanges']],
     [['src/core/x.ts', 'go.mod'], ['web/'], ['scopeChanges', 'architectureDecisions', 'dependencyModifications']],
-  ])('%j within %j', (files, scope, matters) => {
+  ])('are found for the files %j within the scope %j', (files, scope, matters) => {
     expect(touchesOf(files, { ...task, files: scope }, rules).map(([matter]) => matter)).toEqual(matters);
   });
 });

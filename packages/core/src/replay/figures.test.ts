@@ -62,7 +62,7 @@ test('the sign test counts only pairs that differ', () => {
   expect(signTest(3, 3)).toBeCloseTo(0.65625);
 });
 
-describe('a report', () => {
+describe('the report of a replay', () => {
   test('leaves out runs that do not count, and those at work', () => {
     const { variants } = reportOf(['a'], [run('1', 0, passed()), run('2', 0, none()), run('3', 0, null)]);
     expect(variants[0]).toMatchObject({ runs: 1, void: 1, passed: 1, firstTry: 1, costUsd: { value: 0.1 } });

@@ -64,7 +64,7 @@ describe('a replay', () => {
     });
   });
 
-  test('has few at once', () => {
+  test('is refused while five others are running', () => {
     for (let number = 1; number <= 5; number += 1) expect(start({}, `replay_${number}`).ok).toBe(true);
     expect(start({}, 'replay_6')).toMatchObject({ refusal: { code: 'conflict', message: '5 replays are running' } });
   });

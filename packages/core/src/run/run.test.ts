@@ -55,7 +55,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('only one runs at a time, and only the running one can be written', () => {
+  test('is the only one of its task at a time, and only a running one can be written', () => {
     const mill = new Mill();
     const id = mill.add();
     const { fence, runId } = mill.startRun(id);
@@ -110,7 +110,7 @@ describe('a run', () => {
     expect(mill.task(id).runs).toEqual({ implement: 1 });
   });
 
-  test('what later runs see is capped, and a failed run adds nothing', () => {
+  test('adds a capped summary for later runs, and none if it failed', () => {
     const mill = new Mill();
     const id = mill.add();
     mill.end(id, 'failed', { failure: 'no_result', envelope: { summary: 'half' } });

@@ -29,7 +29,7 @@ function waiting(drafts: Draft[]) {
 }
 const order = (drafts: Draft[]) => landingOrder(waiting(drafts)).map(({ number }) => number);
 
-describe('the order of landing', () => {
+describe('the order in which tasks land', () => {
   test.each<[string, Draft[], number[]]>([
     [
       'without conflicts, as they came',
@@ -89,11 +89,11 @@ describe('the order of landing', () => {
       ],
       [3, 2, 1],
     ],
-  ])('%s', (_name, drafts, expected) => {
+  ])('is right in the case: %s', (_name, drafts, expected) => {
     expect(order(drafts)).toEqual(expected);
   });
 
-  test('each lands once, the urgent ones first, and never a smaller one before a larger one of its priority', () => {
+  test('lands each once, the urgent ones first, and no smaller one before a larger one of its priority', () => {
     const draft = fc.record({
       lines: fc.nat(5),
       priority: fc.constantFrom(1, 2),
@@ -117,7 +117,7 @@ describe('the order of landing', () => {
     );
   });
 
-  test('sizes that contradict each other still give an order', () => {
+  test('exists even when sizes contradict each other', () => {
     const [a, b] = waiting([
       { number: 1, lines: 1, with: [2] },
       { number: 2, lines: 2 },

@@ -46,12 +46,12 @@ describe('overlap of file scopes', () => {
     ['caf\u00e9/a', 'cafe\u0301/a', true],
     ['日本/**', '日本/語.md', true],
     ['A.ts', 'a.ts', false],
-  ])('%s and %s: %s', (a, b, expected) => {
+  ])('%s and %s overlap: %s', (a, b, expected) => {
     expect(scopesOverlap([a], [b])).toBe(expected);
     expect(scopesOverlap([b], [a])).toBe(expected);
   });
 
-  test('no scope overlaps nothing; any pair of two lists counts', () => {
+  test('an empty scope overlaps nothing; of two lists any pair counts', () => {
     expect(scopesOverlap([], ['**'])).toBe(false);
     expect(scopesOverlap(['a', 'b'], ['c', 'b'])).toBe(true);
   });

@@ -5,8 +5,8 @@ import { pick } from './pick.ts';
 
 const projectId = 'project_1';
 
-describe('what a worker gets', () => {
-  test('the most urgent, then rework, then the oldest', () => {
+describe('the next task of a worker', () => {
+  test('is the most urgent, then rework, then the oldest', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const ids = [mill.add(), mill.add({ priority: 0 }), mill.add(), mill.add({ priority: 4 }), mill.add()];
     const rework = ids[2]!;
@@ -21,7 +21,7 @@ describe('what a worker gets', () => {
     expect(mill.offered('agent-1')).toBe('nothing_ready');
   });
 
-  test('nothing that is in its backoff, until it is over', () => {
+  test('is never one in its backoff, until that is over', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     mill.end(id, 'failed', { failure: 'network', envelope: null });
@@ -32,7 +32,7 @@ describe('what a worker gets', () => {
     expect(mill.offered('agent-1')).toBe(1);
   });
 
-  test('nothing that touches a file of running work', () => {
+  test('is never one that touches a file of running work', () => {
     const mill = new Mill();
     mill.add({ files: ['src/', 'docs/a.md'] });
     mill.add({ files: ['src/core/**'] });
@@ -43,7 +43,7 @@ describe('what a worker gets', () => {
     expect(mill.offered('agent-2')).toBe(1);
   });
 
-  test('a task without a scope runs beside anything', () => {
+  test('may run beside anything if it has no file scope', () => {
     const mill = new Mill();
     mill.add({ files: ['**'] });
     mill.add();
@@ -80,7 +80,7 @@ describe('what a worker gets', () => {
     expect(order).toEqual([3, 1, 2]);
   });
 
-  test('when all of the window is locked, it says that there may be more tasks', () => {
+  test('may lie outside the window: the claim says so when all of the window is locked', () => {
     const mill = new Mill();
     for (let index = 0; index < 4; index += 1) mill.add({ files: ['src/'] });
     mill.add({ files: ['docs/'] });
@@ -89,7 +89,7 @@ describe('what a worker gets', () => {
     expect(mill.offered('agent-2', 4)).toBe(5);
   });
 
-  test('workers that claim in one transaction get different tasks', () => {
+  test('is another one for each worker that claims in the same transaction', () => {
     const mill = new Mill();
     mill.add();
     mill.add();
@@ -101,7 +101,7 @@ describe('what a worker gets', () => {
     expect([...mill.tasks.values()].map(({ lease }) => lease?.workerId)).toEqual(['agent-1', 'agent-2']);
   });
 
-  test('nor one that went into its backoff in that transaction', () => {
+  test('is never one that went into its backoff in the same transaction', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const id = mill.add();
     const resting = { ...mill.task(id), notBefore: mill.now + 1 };

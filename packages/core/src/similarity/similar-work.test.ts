@@ -64,7 +64,7 @@ function against(asked: DescribedWork) {
   return known.like(asked, 0)[0]!;
 }
 
-describe('the likeness of work', () => {
+describe('the search for similar work', () => {
   it.each<[string, DescribedWork, number]>([
     ['the same words', KNOWN[2]!, 2],
     [

@@ -50,7 +50,7 @@ describe('a specification', () => {
     expect(specFaults(draft).join('\n')).toContain(fault);
   });
 
-  test('is usable otherwise', () => {
+  test('without a fault is accepted', () => {
     expect(specFaults(draftOf({}))).toEqual([]);
   });
 
@@ -66,7 +66,7 @@ describe('a specification', () => {
   });
 });
 
-describe('the order', () => {
+describe('the build order of a specification', () => {
   test('keeps dependencies first, phases second, in any list', () => {
     const task = fc.record({ phase: fc.constantFrom(...SPEC_PHASES), after: fc.array(fc.nat(40), { maxLength: 4 }) });
     fc.assert(
@@ -91,7 +91,7 @@ describe('the order', () => {
   });
 });
 
-describe('readiness', () => {
+describe('the readiness of a specified task', () => {
   test.each([
     [{}, 100, []],
     [{ title: 'Add the table and the page' }, 85, ['single concern']],
@@ -102,14 +102,14 @@ describe('readiness', () => {
     [{ accept: [] }, 75, ['clear completion']],
     [{ accept: ['The page works well'] }, 75, ['clear completion']],
     [{ accept: [], validate: '' }, 50, ['testable', 'clear completion']],
-  ])('%j scores %d', (task, score, missing) => {
+  ])('with the change %j scores %d', (task, score, missing) => {
     const readiness = readinessOf(taskOf(task));
     expect(readiness).toMatchObject({ score, isReady: score >= 70 });
     expect(readiness.missing.map(({ name }) => name)).toEqual(missing);
   });
 });
 
-test('at most five gotchas fit a task, by file or action, none that is doubtful', () => {
+test('a task gets at most five gotchas that fit its file or action, and none that is doubtful', () => {
   const gotcha = (text: string, more: object = {}) => ({ text, files: '', action: null, confidence: 0.7, ...more });
   const known = [
     gotcha('of another file', { files: 'web/**' }),

@@ -32,7 +32,7 @@ test('an approval of changed checks is for their content only', () => {
   expect(mill.task(taskId)).toMatchObject({ stage: 'needs_info', lease: null });
 });
 
-test('after a rejection the work goes back to its builder with the note, and is asked about again', () => {
+test('after a rejection of changed checks the work goes back with the note, and is asked about again', () => {
   const mill = new Mill();
   const taskId = merging(mill);
   hold(mill, taskId, 'one');

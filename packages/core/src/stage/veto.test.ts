@@ -22,7 +22,7 @@ const open = (mill: Mill) =>
   [...mill.records.values()].filter((each): each is Question => each.noun === 'question' && each.status === 'open');
 const isHeld = (mill: Mill, taskId: string) => mill.task(taskId).stage === 'needs_info';
 
-test('what a merge dropped waits for a person, who is told file and lines and has no default', () => {
+test('a loss in a merge waits for a person, who is told file and lines and has no default', () => {
   const mill = new Mill();
   const taskId = merging(mill);
   veto(mill, taskId, loss('open(gate);'));
@@ -33,7 +33,7 @@ test('what a merge dropped waits for a person, who is told file and lines and ha
   expect(question!.context).toContain('src/tide.ts: main added or changed line 7, missing here\n    7 | open(gate);');
 });
 
-test('a person accepts exactly what was shown: a part of it goes on, something else is asked about again', () => {
+test('a person accepts exactly the losses that were shown: fewer go on, others are asked about again', () => {
   const mill = new Mill();
   const taskId = merging(mill);
   const [one, two] = [loss('open(gate);'), loss('close(gate);')];
@@ -51,7 +51,7 @@ test('a person accepts exactly what was shown: a part of it goes on, something e
   expect(open(mill)[0]!.context).not.toContain('open(gate)');
 });
 
-test('nobody but a person decides: no agent, no engine, no default, no time', () => {
+test('nobody but a person decides about a loss in a merge: no agent, no engine, no default, no timeout', () => {
   const mill = new Mill();
   const taskId = merging(mill);
   veto(mill, taskId, loss('open(gate);'));
@@ -67,7 +67,7 @@ test('nobody but a person decides: no agent, no engine, no default, no time', ()
   expect(isHeld(mill, taskId)).toBe(true);
 });
 
-test('sent back, the agent gets the lines, and the same loss is asked about again', () => {
+test('when a loss is sent back, the agent gets the lines, and the same loss is asked about again', () => {
   const mill = new Mill();
   const taskId = merging(mill);
   veto(mill, taskId, loss('open(gate);'));
@@ -85,7 +85,7 @@ test('sent back, the agent gets the lines, and the same loss is asked about agai
   expect(isHeld(mill, taskId)).toBe(true);
 });
 
-test('what a person accepted when settling is on record, and ends with the branch', () => {
+test('a loss that a person accepted while settling a conflict is on record, and ends with the branch', () => {
   const mill = new Mill();
   const taskId = mill.add();
   const conflicting = () => {

@@ -6,7 +6,7 @@ import { slugOf } from '../slug.ts';
 
 const projectId = 'project_1';
 
-describe('slug of a title', () => {
+describe('the slug of a title', () => {
   test.each([
     ['Add a login page', 'add-a-login-page'],
     ['  --Fix: the (broken) thing!!  ', 'fix-the-broken-thing'],
@@ -17,7 +17,7 @@ describe('slug of a title', () => {
     ['../../etc/passwd', 'etc-passwd'],
     [`${'a'.repeat(39)} bcd`, 'a'.repeat(39)],
     ['HEAD.lock', 'head-lock'],
-  ])('%s', (title, expected) => {
+  ])('is right for the title %s', (title, expected) => {
     expect(slugOf(title)).toBe(expected);
   });
 
@@ -31,7 +31,7 @@ describe('slug of a title', () => {
 });
 
 describe('creating a task', () => {
-  test('numbers ascend, the branch carries number and slug, the stage is open', () => {
+  test('gives ascending numbers, a branch with number and slug, and the stage open', () => {
     const mill = new Mill();
     const [a, b] = [mill.add({ title: 'First one' }), mill.add({ title: 'Second' })];
     expect(mill.task(a)).toMatchObject({ number: 1, branch: 'task/1-first-one', stage: 'open', role: 'builder' });
@@ -42,7 +42,7 @@ describe('creating a task', () => {
     ['the default', {}, 'feature'],
     ['a bug goes through bug', { kind: 'bug' as const }, 'bug'],
     ['the one named', { kind: 'bug' as const, pipeline: 'quick' }, 'quick'],
-  ])('pipeline: %s', (_name, fields, pipeline) => {
+  ])('chooses the pipeline: %s', (_name, fields, pipeline) => {
     const mill = new Mill();
     expect(mill.task(mill.add(fields)).pipeline).toBe(pipeline);
   });
@@ -83,7 +83,7 @@ describe('creating a task', () => {
   });
 });
 
-describe('dependencies', () => {
+describe('the dependencies of a task', () => {
   const setAfter = (mill: Mill, taskId: string, ...dependsOn: string[]) =>
     mill.refusal({ type: 'task.set_dependencies', projectId, taskId, dependsOn });
 
@@ -101,7 +101,7 @@ describe('dependencies', () => {
     expect(mill.log.filter(({ body }) => body.type === 'task.dependency_met')).toHaveLength(2);
   });
 
-  test('one that is done already is met from the start', () => {
+  test('a dependency that is done already is met from the start', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const a = mill.add();
     mill.bring(a, 'done');
@@ -120,7 +120,7 @@ describe('dependencies', () => {
     expect(mill.task(c).unmet).toBe(1);
   });
 
-  test('nor when the transaction that finishes it removes it', () => {
+  test('a dependency is not met twice when the transaction that finishes it removes it', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const [a, b] = [mill.add(), mill.add()];
     const c = mill.add({ dependsOn: [a, b] });
@@ -133,7 +133,7 @@ describe('dependencies', () => {
     expect([mill.task(a).stage, mill.task(c).unmet]).toEqual(['done', 1]);
   });
 
-  test('a cancelled one stays unmet until it is retried and done', () => {
+  test('a cancelled dependency stays unmet until it is retried and done', () => {
     const mill = new Mill({ defaultPipeline: 'quick' });
     const a = mill.add();
     const b = mill.add({ dependsOn: [a] });
@@ -144,7 +144,7 @@ describe('dependencies', () => {
     expect(mill.task(b).unmet).toBe(0);
   });
 
-  test('a cycle is refused, however long, also through a cancelled task', () => {
+  test('a cycle of dependencies is refused, however long, also through a cancelled task', () => {
     const mill = new Mill();
     const a = mill.add();
     const b = mill.add({ dependsOn: [a] });

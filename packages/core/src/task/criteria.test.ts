@@ -24,19 +24,19 @@ describe('acceptance criteria from a body', () => {
     ['unicode', '- [ ] größer als 10 日本語 🌊', ['C1 größer als 10 日本語 🌊']],
     ['an empty box is none', '- [ ] \n- [ ]\n- [] x\n- [y] x\nAC-1:\nAC-: x', []],
     ['the number needs its colon', 'see AC-1.2.a for more\nAC-1.2.a without a colon', []],
-  ])('%s', (_name, body, expected) => {
+  ])('are found in the case: %s', (_name, body, expected) => {
     expect(found(body)).toEqual(expected);
   });
 
-  test('those given come first', () => {
+  test('come after those that were given', () => {
     expect(found('- [ ] boxed\nAC-1: numbered', ['given'])).toEqual(['C1 given', 'C2 boxed', 'AC-1 numbered']);
   });
 
-  test('they start unjudged', () => {
+  test('start unjudged', () => {
     expect(criteriaOf('- [x] one', [])).toEqual([{ id: 'C1', text: 'one', met: null, evidence: '' }]);
   });
 
-  test('ids are unique and texts are never empty, whatever the body', () => {
+  test('have unique ids and are never empty, whatever the body', () => {
     const line = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.constantFrom('- [ ] ', '- [x] a', 'AC-1: b', '* [ ] AC-1: c', '**AC-1.a:** d', '\r', '- [ ] \u00a0'),

@@ -26,7 +26,7 @@ function tried(mill: Mill, command: Command, taskId: string): string | null {
   return world.execute(command).ok ? world.tasks.get(taskId)!.stage : null;
 }
 
-describe('moves', () => {
+describe('the moves offered for a task', () => {
   test('each offered move works, and no command makes a move that is not offered', () => {
     const seen = new Set<string>();
     const story = fc.array(dice, { minLength: 20, maxLength: 120, size: 'max' });

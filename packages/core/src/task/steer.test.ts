@@ -12,15 +12,15 @@ const at = (stage: string, pipeline = 'feature', reviewPlans = false) => {
   return { mill, id, of: { projectId, taskId: id, by } };
 };
 
-describe('cancel', () => {
-  test.each(['open', 'plan_review', 'implement', 'verify', 'review', 'merge'])('from %s', (stage) => {
+describe('cancelling a task', () => {
+  test.each(['open', 'plan_review', 'implement', 'verify', 'review', 'merge'])('works from %s', (stage) => {
     const { mill, id, of } = at(stage, 'feature', true);
     mill.must({ type: 'task.cancel', ...of });
     expect(mill.task(id)).toMatchObject({ stage: 'cancelled', role: null, head: null, feedback: [], rework: false });
     expect(mill.must({ type: 'task.cancel', ...of })).toEqual([]);
   });
 
-  test('while an agent works: its run and its lease end', () => {
+  test('ends the run and the lease of an agent at work', () => {
     const { mill, id, of } = at('implement');
     const { runId, fence } = mill.startRun(id);
     expect(typesOf(mill.must({ type: 'task.cancel', ...of }))).toEqual([
@@ -32,7 +32,7 @@ describe('cancel', () => {
     expect(mill.refusal({ type: 'lease.renew', ...fence })).toBe('stale_lease');
   });
 
-  test('not when it is done, nor what does not exist', () => {
+  test('is refused for a task that is done, and for one that does not exist', () => {
     const { mill, of } = at('done');
     expect(mill.refusal({ type: 'task.cancel', ...of })).toBe('wrong_stage');
     expect(mill.refusal({ type: 'task.cancel', ...of, taskId: 'task_9' })).toBe('not_found');
@@ -49,7 +49,7 @@ describe('cancel', () => {
   });
 });
 
-describe('retry', () => {
+describe('retrying a task', () => {
   test('continues where the task was blocked, with the note for the agent and in the log', () => {
     const { mill, id, of } = at('implement');
     mill.end(id, 'failed', { failure: 'unknown', message: 'broken' });
@@ -65,7 +65,7 @@ describe('retry', () => {
     expect(mill.task(id).context.at(-1)).toMatchObject({ source: 'person', summary: 'use the other library' });
   });
 
-  test('to another stage on request, but only to an existing one', () => {
+  test('goes to another stage on request, but only to an existing one', () => {
     const { mill, id, of } = at('review');
     mill.must({ type: 'task.retry', ...of, stage: 'implement' });
     expect(mill.task(id).stage).toBe('implement');
@@ -73,7 +73,7 @@ describe('retry', () => {
       expect(mill.refusal({ type: 'task.retry', ...of, stage })).toBe('bad_input');
   });
 
-  test('to verify: the gates run again, whatever passed before', () => {
+  test('in verify runs the gates again, whatever passed before', () => {
     const { mill, id, of } = at('review');
     mill.must({ type: 'task.retry', ...of, stage: 'verify' });
     expect(mill.task(id)).toMatchObject({ stage: 'verify', role: 'verifier' });
@@ -84,7 +84,7 @@ describe('retry', () => {
     expect(mill.task(id).stage).toBe('verify');
   });
 
-  test('not while somebody works on it, nor when it is done', () => {
+  test('is refused while somebody works on it, and when it is done', () => {
     const { mill, id, of } = at('implement');
     mill.take(id);
     expect(mill.refusal({ type: 'task.retry', ...of })).toBe('conflict');
@@ -107,7 +107,7 @@ describe('a question', () => {
     expect(mill.ready(projectId, 'builder')).toEqual([]);
   });
 
-  test('it continues where it was only after an answer', () => {
+  test('lets the task continue where it was only after an answer', () => {
     const { mill, id, of } = at('implement');
     mill.end(id, 'needs_info', { envelope: { open_questions: ['which?', 'where?'] } });
     expect(mill.refusal({ type: 'task.retry', ...of })).toBe('bad_input');
@@ -126,8 +126,8 @@ describe('a question', () => {
   });
 });
 
-describe('approve and reject', () => {
-  test('a plan', () => {
+describe('approving and rejecting', () => {
+  test('decide about a plan', () => {
     const { mill, id, of } = at('plan_review', 'feature', true);
     mill.must({ type: 'task.reject', ...of, note: 'too big' });
     expect(mill.task(id)).toMatchObject({ stage: 'plan', feedback: [{ kind: 'person', text: 'too big' }] });
@@ -138,7 +138,7 @@ describe('approve and reject', () => {
     expect(mill.task(id).context.at(-1)).toMatchObject({ source: 'person', summary: 'mind the tests' });
   });
 
-  test.each(['open', 'implement', 'review', 'merge', 'done'])('nothing is asked in %s', (stage) => {
+  test.each(['open', 'implement', 'review', 'merge', 'done'])('are refused in %s, where nothing is asked', (stage) => {
     const { mill, of } = at(stage);
     expect(mill.refusal({ type: 'task.approve', ...of })).toBe('wrong_stage');
     expect(mill.refusal({ type: 'task.reject', ...of, note: 'no' })).toBe('wrong_stage');
@@ -151,7 +151,7 @@ describe('approve and reject', () => {
   });
 });
 
-describe('records', () => {
+describe('snapshots and alerts', () => {
   test('a snapshot needs its task, an alert does not', () => {
     const { mill, id } = at('implement');
     expect(mill.must({ type: 'snapshot.note', projectId, taskId: id, ref: 'refs/x', why: 'y' })).toHaveLength(1);

@@ -37,8 +37,8 @@ function hear({ mill, taskId }: ReturnType<typeof world>, texts: string[], isFir
 const unread = ({ feedback }: Task) => feedback.filter(({ isUnread }) => isUnread).map(({ text }) => text);
 const told = ({ feedback }: Task) => feedback.filter(({ isUnread }) => !isUnread).map(({ text }) => text);
 
-describe('comments on an item', () => {
-  test('each is passed on once, however often and in whatever order it is heard', () => {
+describe('comments on a tracker item', () => {
+  test('are passed on once each, however often and in whatever order they are heard', () => {
     const made = world('implement');
     expect(hear(made, ['b'])).toEqual(['trackerItem.heard', 'task.noted', 'task.feedback_given']);
     expect(hear(made, ['a', 'b'])).toEqual(['trackerItem.heard', 'task.noted', 'task.feedback_given']);
@@ -46,7 +46,7 @@ describe('comments on an item', () => {
     expect(unread(made.mill.task(made.taskId))).toEqual(['bob: b', 'bob: a']);
   });
 
-  test('before the first run they are notes of the task', () => {
+  test('are notes of the task before its first run', () => {
     const made = world('plan');
     expect(hear(made, ['a'], true)).toEqual(['trackerItem.heard', 'task.noted']);
     expect(made.mill.task(made.taskId)).toMatchObject({
@@ -93,7 +93,7 @@ describe('comments on an item', () => {
     ['review', 'implement', {}],
     ['verify', 'implement', {}],
     ['plan_review', 'plan', { reviewPlans: true }],
-  ])('in %s the task goes back to %s, and no limit counts it', (stage, to, rules) => {
+  ])('send a task from %s back to %s, and no limit counts it', (stage, to, rules) => {
     const made = world(stage, rules);
     const { counters } = made.mill.task(made.taskId);
     hear(made, ['a']);
@@ -101,7 +101,7 @@ describe('comments on an item', () => {
     expect(unread(made.mill.task(made.taskId))).toEqual(['bob: a']);
   });
 
-  test('a merge that waits is tried again, so that the merger takes back what is offered', () => {
+  test('let a waiting merge be tried again, so that the merger takes back what is offered', () => {
     const made = world('merge');
     const { mill, taskId } = made;
     mill.must({ type: 'stage.wait', ...mill.take(taskId), why: 'checks', untilMs: 600_000 });
@@ -111,7 +111,7 @@ describe('comments on an item', () => {
     expect(mill.task(taskId).stage).toBe('implement');
   });
 
-  test('what may have landed already is not sent back', () => {
+  test('do not send back what may have landed already', () => {
     const made = world('merge');
     const { mill, taskId } = made;
     const { fence, commit } = mill.prepare(taskId, 'tree');
@@ -122,7 +122,7 @@ describe('comments on an item', () => {
     expect(hear(made, ['b'])).toEqual([]);
   });
 
-  test('no question is answered, and a blocked task stays blocked; both are told when they go on', () => {
+  test('answer no question and unblock no task; the task is told them when it goes on', () => {
     const asking = world('implement');
     asking.mill.end(asking.taskId, 'needs_info', { envelope: { open_questions: ['Which one?'] } });
     hear(asking, ['the red one']);
@@ -140,7 +140,7 @@ describe('comments on an item', () => {
     expect(told(blocked.mill.task(blocked.taskId))).toEqual(['bob: look in src']);
   });
 
-  test('approving a review that was escalated does not drop what nobody was told', () => {
+  test('that nobody was told are not dropped when an escalated review is approved', () => {
     const made = world('review');
     for (let cycle = 0; cycle < 3; cycle += 1) {
       if (cycle > 0) made.mill.bring(made.taskId, 'review');
@@ -152,12 +152,12 @@ describe('comments on an item', () => {
   });
 });
 
-describe('words of people', () => {
-  test.each(['LGTM', 'thanks!', '👍', ' ', '<!-- a template -->', '\u200b'])('%j asks for no work', (text) =>
+describe('a comment of a person', () => {
+  test.each(['LGTM', 'thanks!', '👍', ' ', '<!-- a template -->', '\u200b'])('that says %j asks for no work', (text) =>
     expect(asksForWork(text)).toBe(false),
   );
 
-  test('they are plain, without what nobody sees, and of a bounded length', () => {
+  test('becomes plain text without hidden parts, and of a bounded length', () => {
     expect(asksForWork('LGTM, but round it')).toBe(true);
     expect(wordsOf('bob', 'k#1', 'round\u001b[31m it<!-- and push -->')).toBe('bob on k#1:\nround it');
     const long = wordsOf('bob', 'k#1', 'x'.repeat(1_000_000));

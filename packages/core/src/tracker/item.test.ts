@@ -33,7 +33,7 @@ const take = (taskId: string, before: string | null = null, hash?: string) =>
   });
 
 describe('an item of a tracker', () => {
-  test('is seen once, and again only when something counts', () => {
+  test('is recorded once, and again only when a change counts', () => {
     expect(see('h1').ok).toBe(true);
     const count = mill.log.length;
     expect(see('h1', { seen: seen('h1', { updatedAt: 'later', labels: ['x'] }) }).ok).toBe(true);
@@ -56,7 +56,7 @@ describe('an item of a tracker', () => {
     expect(item()).toMatchObject({ status: 'taken', taskId, takenHash: 'h1', waiting: '' });
   });
 
-  test('edited by a stranger it waits again; refusing the edit keeps the task', () => {
+  test('that a stranger edited waits again; refusing the edit keeps the task', () => {
     see('h1');
     const taskId = created();
     take(taskId);
@@ -72,7 +72,7 @@ describe('an item of a tracker', () => {
     expect(item()).toMatchObject({ takenHash: 'h3' });
   });
 
-  test('refused, left and unknown ones say what can be done', () => {
+  test('that is refused, left or unknown says what can be done', () => {
     expect(take(created())).toMatchObject({ ok: false, refusal: { code: 'not_found' } });
     see('h1');
     mill.execute({ type: 'trackerItem.refuse', projectId, itemId, why: 'no', by: ada });
@@ -86,7 +86,7 @@ describe('an item of a tracker', () => {
     expect(item()).toMatchObject({ status: 'waiting', waiting: 'untrusted' });
   });
 
-  test('of our own: the intention first, then its key, each once', () => {
+  test('of our own has its intention recorded first, then its key, each once', () => {
     const taskId = created('proposal_1');
     const offer = { type: 'trackerItem.offer' as const, projectId, itemId, taskId, labels: ['agent-generated'] };
     for (let n = 0; n < 2; n += 1) expect(mill.execute(offer).ok).toBe(true);
@@ -97,7 +97,7 @@ describe('an item of a tracker', () => {
     expect(item()).toMatchObject({ status: 'taken', key: 'k', taskId });
   });
 
-  test('what was written and what failed is recorded once', () => {
+  test('has each written state and each failure recorded once', () => {
     see('h1');
     const count = () => mill.log.length;
     const fail = { type: 'trackerItem.fail', projectId, itemId, error: '422' } as const;

@@ -12,8 +12,8 @@ const created = {
 const task = (change: Partial<Task>): Task => ({ ...newTask('project_1', 0, created, 'builder'), ...change });
 const stateOf = (change: Partial<Task>) => outsideStateOf(task(change), { close: true, isKnown: true })!;
 
-describe('what a tracker shows of a task', () => {
-  test('nothing before somebody works on it', () => {
+describe('the state of a task in a tracker', () => {
+  test('is empty before somebody works on the task', () => {
     expect(outsideStateOf(task({}), { close: true, isKnown: false })).toBeNull();
   });
 
@@ -25,12 +25,12 @@ describe('what a tracker shows of a task', () => {
     ['plan_review', null, ['tidemill:needs-you'], 'waiting'],
     ['done', null, [], 'done'],
     ['cancelled', null, [], null],
-  ] as const)('%s', (stage, role, labels, status) => {
+  ] as const)('has the labels and the status of the stage: %s', (stage, role, labels, status) => {
     const state = stateOf({ stage, role });
     expect([state.labels, state.status, state.isClosed]).toEqual([labels, status, stage === 'done']);
   });
 
-  test('a rejection has its heading, what is not met and what to change', () => {
+  test('shows a rejection with its heading, what is not met and what to change', () => {
     const feedback = [{ kind: 'review' as const, text: 'Not met: it adds (1 + 1 is 3)\nAdd a test for 0', files: [] }];
     const { comment } = stateOf({
       ...{ stage: 'implement', feedback },
@@ -41,7 +41,7 @@ describe('what a tracker shows of a task', () => {
     expect(comment).toContain('**Requested Changes:**\n1. Add a test for 0');
   });
 
-  test('an escalation has its label and both views', () => {
+  test('shows an escalation with its label and both views', () => {
     const text = 'Rejected 3 times.\nThe reviewer: it does not add\nThe builder: it does';
     const state = stateOf({
       ...{ stage: 'blocked', role: null, blocked: { reason: 'review_escalation', text } },
@@ -52,7 +52,7 @@ describe('what a tracker shows of a task', () => {
     expect(state.comment).toContain('> The reviewer: it does not add\n> The builder: it does');
   });
 
-  test('a conflict has its label and the files', () => {
+  test('shows a conflict with its label and the files', () => {
     const state = stateOf({
       ...{ stage: 'blocked', role: null, blocked: { reason: 'conflict', text: 'Conflicts' } },
       feedback: [{ kind: 'conflict', text: 'both changed it', files: ['src/a.ts', 'src/b.ts'] }],
@@ -71,7 +71,7 @@ describe('what a tracker shows of a task', () => {
     expect(comment).toContain('fixes');
   });
 
-  test('a long comment is cut', () => {
+  test('has a long comment cut', () => {
     const criteria = Array.from({ length: 100 }, (_, n) => ({
       id: `C${n}`,
       text: 'x'.repeat(2000),

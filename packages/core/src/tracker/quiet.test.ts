@@ -11,7 +11,7 @@ test.each(['Fixes #5', 'closes: GH-5', 'resolved https://github.com/a/b/issues/5
   },
 );
 
-test('other words stay as they are', () => {
+test('a text that closes no issue stays as it is', () => {
   expect(closesNothing('Close the file and fix sums')).toBe('Close the file and fix sums');
   expect(quietText('a plain line')).toBe('a plain line');
 });

@@ -52,7 +52,7 @@ test('two processes on one store agree from the next request on', async () => {
   expect(await compareLogWithProjection(one.store)).toEqual([]);
 });
 
-describe('the file of an earlier version', () => {
+describe('the token file of an earlier version', () => {
   test('is imported once and renamed', async () => {
     writeFileSync(file(), JSON.stringify({ tokens: [filed('box', 'tidemill_old')] }));
     const { tokens } = await process();

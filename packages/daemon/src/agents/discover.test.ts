@@ -25,7 +25,7 @@ async function program(file: string, prints: string): Promise<string> {
 }
 const claude = async () => (await discoverAgents(root)).find(({ name }) => name === 'claude');
 
-it('lists Claude Code when only its program is on PATH', async () => {
+it('the search for agents lists Claude Code when only its program is on PATH', async () => {
   expect(await claude()).toMatchObject({
     installed: false,
     version: null,
@@ -35,12 +35,12 @@ it('lists Claude Code when only its program is on PATH', async () => {
   expect(await claude()).toMatchObject({ installed: true, version: '2.1.325 (Claude Code)', answers: true, where });
 });
 
-it('does not count a version that is too old, and tells the command that updates it', async () => {
+it('the search for agents does not count a version that is too old, and tells the command that updates it', async () => {
   await program('bin/claude', '2.1.247 (Claude Code)');
   expect(await claude()).toMatchObject({ installed: false, version: '2.1.247 (Claude Code)', where: 'claude update' });
 });
 
-it('runs no program of the repository outside the sandbox', async () => {
+it('the search for agents runs no program of the repository outside the sandbox', async () => {
   const where = await program('repository/node_modules/.bin/claude', '2.1.325');
   await program('repository/node_modules/.bin/codex', '1.0.0');
   expect(await claude()).toMatchObject({ installed: true, version: null, where });

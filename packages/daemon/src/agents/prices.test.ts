@@ -14,7 +14,7 @@ const own = (...lines: string[]) => writeFile(path.join(root, '.tidemill', 'pric
 
 const MILLION = { input: 1_000_000, cached: 0, cacheWrite: 0, output: 0 };
 
-it('counts cached input, cache writes and other input separately', () => {
+it('the price of a request counts cached input, cache writes and other input separately', () => {
   const prices = loadPrices(root);
   expect(prices.costUsd('gpt-5.5', { input: 300, cached: 60, cacheWrite: 0, output: 30 })).toBeCloseTo(0.00213, 9);
   expect(prices.costUsd('gpt-6-sol', { input: 1000, cached: 400, cacheWrite: 100, output: 10 })).toBeCloseTo(
@@ -25,7 +25,7 @@ it('counts cached input, cache writes and other input separately', () => {
   expect(prices.costUsd('gpt-of-tomorrow', MILLION)).toBeNull();
 });
 
-it('uses the project’s own prices', async () => {
+it('the price of a request follows the project’s own price file', async () => {
   await own('gpt-5.5: { input: 7, cached: 1, output: 9 }', 'local-model: { input: 0, cached: 0, output: 0 }');
   const prices = loadPrices(root);
   expect(prices.costUsd('gpt-5.5', MILLION)).toBe(7);
@@ -52,7 +52,7 @@ it.each<[string, string[], RegExp]>([
   ['a negative price', ['a: { input: -1, cached: 0, output: 2 }'], /prices\.yaml:1: a input: /],
   ['no mapping', ['- a', '- b'], /prices\.yaml:1: the file must map models to prices/],
   ['broken YAML', ['a: { input: 1', 'b: 2'], /prices\.yaml:\d: /],
-])('names the line of %s', async (_what, lines, says) => {
+])('the error of a price file names the line of %s', async (_what, lines, says) => {
   await own(...lines);
   expect(() => loadPrices(root)).toThrow(says);
 });

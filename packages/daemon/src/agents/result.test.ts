@@ -119,11 +119,11 @@ describe('a result in plain text', () => {
     ],
     [{ dependencyModifications: 'left-pad' }, { dependencyModifications: ['left-pad'] }],
     ['everything', {}],
-  ])('declares %j', (declares, expected) => {
+  ])('keeps what is valid in the declaration %j', (declares, expected) => {
     expect(checkResult({ outcome: 'pr_ready', declares }, build)).toMatchObject({ envelope: { declares: expected } });
   });
 
-  it('is complete for its mode', () => {
+  it('must be complete for its mode', () => {
     expect(checkResult({ outcome: 'plan_complete' }, plan)).toHaveProperty(
       'invalid',
       expect.stringContaining('"plan"'),
@@ -143,7 +143,7 @@ describe('a result in plain text', () => {
     expect(checkResult(null, review)).toHaveProperty('invalid');
   });
 
-  it('shows a form that is itself a valid result, in every mode', () => {
+  it('has an example form that is itself a valid result, in every mode', () => {
     for (const mode of ['plan', 'plan_revision', 'investigate', 'implement', 'request_changes', 'review'] as const)
       expect(readResult(exampleResult({ mode, criteria }), { mode, criteria })).toHaveProperty('envelope');
     expect(repairRequest('It is cut off.', build)).toMatch(/It is cut off\.[\s\S]*```json/);
@@ -212,7 +212,7 @@ describe('a verdict in words', () => {
     });
   });
 
-  it('is the old verdict line, with numbered comments', () => {
+  it('may be the old verdict line, with numbered comments', () => {
     const text = 'I looked.\n1. Round it\n   in sum.ts\n2) Test it\n\n**REVIEW_VERDICT: CHANGES_REQUESTED**';
     expect(readResult(text, review)).toMatchObject({
       envelope: {
@@ -222,7 +222,7 @@ describe('a verdict in words', () => {
     });
   });
 
-  it('names the criteria it derived, where the task has none', () => {
+  it('names the criteria it derived if the task has none', () => {
     const free = { mode: 'review', criteria: [] } as const;
     const none = expect.stringContaining('names none that it derived');
     expect(readResult('REVIEW_VERDICT: APPROVED', free)).toHaveProperty('invalid', none);
@@ -272,7 +272,7 @@ describe('a verdict in words', () => {
   });
 });
 
-it('refuses keys that a specification does not have, and names the right ones', () => {
+it('a result with keys that a specification does not have is refused, and the right keys are named', () => {
   const task = { id: 'T1', title: 'Print', phase: 'api', requirements: ['R1'] };
   const spec = (more: object, inTask: object = {}) => ({
     outcome: 'spec_ready',

@@ -15,7 +15,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const text = (runId: string) => readFile(path.join(dir, `${runId}.log`), 'utf8');
 
-it('is on disk within three seconds without a close, and continues when opened again', async () => {
+it('a run log is on disk within three seconds without a close, and continues when opened again', async () => {
   const open = createRunLog({ dir, clock: systemClock });
   const log = open('run_1');
   log.write('a');
@@ -29,7 +29,7 @@ it('is on disk within three seconds without a close, and continues when opened a
   expect(await text('run_1')).toBe('abcd');
 });
 
-it('is cut at 5 MB, between characters, and says so once', async () => {
+it('a run log is cut at 5 MB, between characters, and says so once', async () => {
   const open = createRunLog({ dir, clock: systemClock });
   const log = open('run_1');
   log.write('x');
@@ -44,7 +44,7 @@ it('is cut at 5 MB, between characters, and says so once', async () => {
   expect((await stat(path.join(dir, 'run_1.log'))).size).toBeLessThan(RUN_LOG_CAP + 100);
 });
 
-it('reports a log that cannot be written once, and continues', async () => {
+it('a run log that cannot be written is reported once, and later writes do no harm', async () => {
   const reported: AppError[] = [];
   const open = createRunLog({
     dir: '/dev/full/x',
@@ -58,7 +58,7 @@ it('reports a log that cannot be written once, and continues', async () => {
   expect(reported[0]?.message).toContain('the output of run_1 cannot be kept');
 });
 
-it('names a full disk as the reason', async ({ skip }) => {
+it('the report of a run log that cannot be written names a full disk as the reason', async ({ skip }) => {
   skip(!existsSync('/dev/full'), 'there is no /dev/full here');
   await symlink('/dev/full', path.join(dir, 'run_1.log'));
   const reported: AppError[] = [];
@@ -68,6 +68,6 @@ it('names a full disk as the reason', async ({ skip }) => {
   expect(reported.map(({ code }) => code)).toEqual(['disk_full']);
 });
 
-it('refuses a run id that leads out of its folder', () => {
+it('a run log refuses a run id that leads out of its folder', () => {
   expect(() => createRunLog({ dir, clock: systemClock })('../../etc/x')).toThrow('is no run id');
 });

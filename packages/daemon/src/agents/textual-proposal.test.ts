@@ -47,14 +47,14 @@ describe('a proposal in words', () => {
       expect(result).toMatchObject({ envelope: { proposal: { files: ['src/a.ts', 'src/b.ts'], dependencies: [] } } });
   });
 
-  it('is read as JSON, with what is left out', () => {
+  it('is read as JSON, with empty values for what is left out', () => {
     const proposal = { ...draft, description: 'Slow today.' };
     expect(read(JSON.stringify({ outcome: 'proposed', summary: 's', proposal }))).toMatchObject({
       envelope: { proposal: { ...draft, approach: '', files: [], newFiles: [], dependencies: [] } },
     });
   });
 
-  it('that there is none', () => {
+  it('may say that there is none', () => {
     expect(read('NO_IDEA_AVAILABLE')).toMatchObject({ envelope: { outcome: 'no_idea' } });
     expect(read('I read all of src.\n\nNO_IDEA_AVAILABLE')).toMatchObject({
       envelope: { outcome: 'no_idea', summary: 'I read all of src.' },

@@ -30,7 +30,7 @@ const asked = async (title: string) => {
   return '';
 };
 
-test('a project’s own question file holds without a restart, and an invalid one is refused', async () => {
+test('a project’s own question file applies without a restart, and an invalid one is refused', async () => {
   const { api, project, repository } = bed;
   expect(await asked('Before')).toContain('the agent cannot continue');
   const own = (text: string) => repository.write({ '.tidemill/questions/own.yaml': text });

@@ -16,7 +16,7 @@ test('a full disk does not end the process that writes a log, and is reported on
   expect(stderr.match(/\/dev\/full cannot be written/g)).toHaveLength(1);
 });
 
-test('after it is closed, an error goes to the terminal and nothing fails', async () => {
+test('after a log is closed, an error goes to the terminal and nothing fails', async () => {
   const script = `
     import { openLog } from ${JSON.stringify(new URL('./log.ts', import.meta.url).href)};
     const log = openLog(${JSON.stringify(devNull)});

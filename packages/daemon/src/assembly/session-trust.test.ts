@@ -24,12 +24,12 @@ const doubt = (writable: string[]) =>
   );
 
 test.each(['.', '.claude-sessions', 'dist/up', '..'])(
-  'a delivery that may write %s could write requests',
+  'a delivery that may write %s is reported, for it could write requests',
   async (place) => {
     expect(await doubt([place])).toContain('the delivery to staging may write');
   },
 );
 
-test('a delivery that writes elsewhere could not', async () => {
+test('a delivery that writes elsewhere is not reported', async () => {
   expect(await doubt(['dist'])).not.toEqual(expect.stringContaining('delivery'));
 });

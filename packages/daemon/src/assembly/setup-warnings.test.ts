@@ -37,7 +37,7 @@ const stranger = { path: '/nowhere', isShared: false };
 
 describe('a .tidemill that git ignores', () => {
   test.each(['.*\n', '.tidemill/\n', '.tidemill/*\n', '*.yaml\n'])(
-    'is reported for %j, and not after the advice',
+    'is reported for %j, and no longer once the advice is followed',
     async (pattern) => {
       repository.git('rm', '-q', '--cached', '.tidemill/config.yaml');
       repository.write({ '.gitignore': pattern });
@@ -68,7 +68,7 @@ test('a template with an unknown placeholder is reported with file, line and the
   ]);
 });
 
-test('up and doctor report it, also after a change while the daemon runs', async () => {
+test('up and doctor report setup warnings, also after a change while the daemon runs', async () => {
   repository.write({ '.tidemill/agents/implement.md': '{taskTitel}\n', '.gitignore': '.*\n' });
   repository.git('rm', '-q', '--cached', '.tidemill/config.yaml');
   const daemon = await start();

@@ -128,7 +128,7 @@ describe('Telegram', () => {
     expect((await bed.notifications())[0]!.error).toContain('BOT_TOKEN is not set');
   });
 
-  it('down, then up: questions of that time arrive', async () => {
+  it('receives the questions of an outage when it is up again', async () => {
     const telegram = new TelegramStandIn();
     await telegram.listen();
     const settings = config(telegram);
@@ -214,7 +214,7 @@ describe('Slack', () => {
     expect(slack.calls.all[0]!.body.text).not.toContain('<');
   });
 
-  it('a wrong token is said to be one', async () => {
+  it('reports a wrong token as such', async () => {
     const slack = await standIn(new SlackStandIn());
     const bed = await bedWith({ BOT: 'xoxb-wrong-secret', APP: 'xapp-wrong-secret' });
     await bed.start({ team: config(slack) });
@@ -278,7 +278,7 @@ describe('webhook', () => {
     expect(new Set(names).size).toBe(1);
   });
 
-  it('a receiver that does not know the secret, and one that has moved', async () => {
+  it('a receiver that does not know the secret, or has moved, is reported as such', async () => {
     const receiver = await standIn(new Receiver());
     receiver.status = 403;
     const bed = await bedWith({ HOOK: SECRET });
@@ -365,7 +365,7 @@ describe('ntfy', () => {
 });
 
 describe('terminal and desktop', () => {
-  it('the terminal shows it, without control sequences', async () => {
+  it('the terminal shows a question without control sequences', async () => {
     const bed = await bedWith({});
     const shown = new Inflow<string>();
     bed.screens.add((text) => shown.put(text));
@@ -388,7 +388,7 @@ describe('terminal and desktop', () => {
   });
 });
 
-describe('settings', () => {
+describe('the settings of channels', () => {
   it('a severity with an unknown channel is refused, with a suggestion', async () => {
     const more = 'channels:\n  phone: { type: desktop }\nnotify:\n  channels: { critical: [fone] }\n';
     const repository = new TemporaryRepository({ '.tidemill/config.yaml': `${QUIET_CONFIG}${more}` });
@@ -416,7 +416,7 @@ describe('settings', () => {
     ],
     ['an answer topic without a secret', { type: 'ntfy', topic: 't', answerTopic: 'u' }, /go together/],
     ['a chat by name', { type: 'telegram', tokenEnv: 'T', chat: '@ada' }, /number of a chat/],
-  ])('%s is refused, and not repeated', (_, config, expected) => {
+  ])('%s is refused, and the error does not repeat it', (_, config, expected) => {
     const { error } = ChannelConfig.safeParse(config);
     expect(error?.message).toMatch(expected);
     expect(error?.message).not.toContain('secret@');

@@ -83,7 +83,7 @@ const alert = (kind: string, severity: 'info' | 'warning' | 'error' | 'critical'
     subject,
   });
 
-describe('delivery', () => {
+describe('the delivery of messages', () => {
   it('a question is sent within a second, to every channel, and recorded', async () => {
     await start(['a', 'b']);
     const begun = clock.now();
@@ -160,7 +160,7 @@ describe('delivery', () => {
   });
 });
 
-describe('quiet hours', () => {
+describe('in quiet hours', () => {
   const quietHours = { from: '23:00', to: '07:00', timeZone: 'UTC' };
 
   it('only critical alerts and blocking questions are sent; the rest follows in one message', async () => {
@@ -239,7 +239,7 @@ describe('a channel that is down', () => {
     expect(pigeons.b!.taken).toHaveLength(1);
   });
 
-  it('a wrong token: a clear error, one alert, tried again only every 15 minutes', async () => {
+  it('for a wrong token has a clear error and one alert, and is tried again only every 15 minutes', async () => {
     await start(['a', 'b']);
     pigeons.a!.failure = new ChannelError('denied', 'the token is wrong', { hint: 'Correct it.' });
     await bed.ask({ text: 'Which port?' });
@@ -256,7 +256,7 @@ describe('a channel that is down', () => {
     expect(pigeons.b!.titles().filter((title) => title === 'channel')).toHaveLength(1);
   });
 
-  it('an answered question is no longer sent', async () => {
+  it('does not get a question that was answered meanwhile', async () => {
     await start(['a']);
     pigeons.a!.failure = new ChannelError('down', 'no route');
     const [question] = await bed.ask({ text: 'Which port?' });
@@ -301,7 +301,7 @@ describe('a restart', () => {
     expect(sent.sort()).toEqual(['Before?', 'Meanwhile?', 'before', 'meanwhile'].sort());
   });
 
-  it('a message that was being sent is tried again', async () => {
+  it('tries a message again that was being sent', async () => {
     await start(['a']);
     pigeons.a!.failure = new ChannelError('down', 'no route');
     await bed.ask({ text: 'Which port?' });
@@ -334,7 +334,7 @@ describe('reminders', () => {
 });
 
 describe('answers', () => {
-  it('of a button are the option; the second reply says who was first', async () => {
+  it('from a button are the option; the second reply says who was first', async () => {
     await start(['a']);
     const [question] = await bed.ask({ text: 'Which port?', options: ['80', '8080'] });
     await pass(SECOND);
@@ -395,7 +395,7 @@ describe('several projects', () => {
     expect(pigeons.a!.taken.map(({ project }) => project).sort()).toEqual(['mill', 'other']);
   });
 
-  it('changed settings apply at once, and a removed channel gets nothing', async () => {
+  it('get changed settings at once, and a removed channel gets nothing', async () => {
     await start(['a']);
     await start(['b']);
     await bed.ask({ text: 'One?' });

@@ -37,7 +37,7 @@ test('a reflection shows what it is about, the assumption, the differences, what
   ]);
 });
 
-test('one without a result shows how far it is', () => {
+test('a reflection without a result shows how far it is', () => {
   const open = { ...reflection, about: { ...reflection.about, kind: 'spec' as const }, result: null, outcome: '' };
   expect(reflectionLines({ ...open, status: 'reflecting' }, terminal).slice(0, 2)).toEqual([
     'S7  Read the table: a gate sent the agent back twice',

@@ -5,13 +5,13 @@ import { openTerminal } from './terminal.ts';
 
 const context = { env: {}, cwd: '/', terminal: openTerminal({}), setExitCode: () => undefined };
 
-it.each(GROUPS)('finds the group of each of its commands: $words', async ({ words, load }) => {
+it.each(GROUPS)('the command group $words has exactly the commands it names', async ({ words, load }) => {
   const program = new Command();
   (await load())(program, context);
   expect(program.commands.map((command) => command.name()).sort()).toEqual([...words].sort());
 });
 
-it('has all commands without a first word, or with one that names none', async () => {
+it('the program has all commands without a first word, or with one that names no command', async () => {
   const all = GROUPS.flatMap(({ words }) => words).sort();
   for (const word of [undefined, '--help', 'help', 'statsu']) {
     const program = await createProgram(context, '1.0.0', word);
@@ -19,7 +19,7 @@ it('has all commands without a first word, or with one that names none', async (
   }
 });
 
-it('has only the group of a first word that names a command', async () => {
+it('the program has only the group of a first word that names a command', async () => {
   const program = await createProgram(context, '1.0.0', 'budget');
   expect(program.commands.map((command) => command.name())).toEqual(['budget']);
 });

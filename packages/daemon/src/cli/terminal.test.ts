@@ -9,7 +9,7 @@ describe('text on a terminal', () => {
     [7_500_000, '2 h 5 min'],
     [7_200_000, '2 h'],
     [345_600_000, '4 d'],
-  ])('%i ms is %s', (ms, text) => expect(elapsed(ms)).toBe(text));
+  ])('%i ms is shown as %s', (ms, text) => expect(elapsed(ms)).toBe(text));
 
   test('less than a second is shown in milliseconds', () => expect(took(120.4)).toBe('120 ms'));
 
@@ -23,7 +23,7 @@ describe('text on a terminal', () => {
 
   test('indentation stays', () => expect(fit('  two', 10)).toBe('  two'));
 
-  test('tables fit', () => {
+  test('tables fit the width', () => {
     const lines = table(
       [
         ['#1', 'open', 'x'.repeat(200)],

@@ -15,12 +15,12 @@ test.each<[object[], (string | number)[], string]>([
   [[{ name: 'status' }], [0, 'name'], 'is a command of `tidemill deliver`'],
   [[{ name: 'staging', env: { 'A B': 'x' } }], [0, 'env'], 'is not a valid environment variable name'],
   [[{ name: 'staging', pass: ['TIDEMILL_COMMIT'] }], [0, 'pass'], 'is set by Tidemill'],
-])('%j: %j %s', (environments, path, message) => {
+])('the environments %j have a fault at %j: %s', (environments, path, message) => {
   expect(faultsOf(...environments)).toMatchObject([
     { path: ['delivery', 'environments', ...path], message: expect.stringContaining(message) },
   ]);
 });
 
-test('environments in order have no faults', () => {
+test('environments in the right order have no faults', () => {
   expect(faultsOf({ name: 'preview' }, { name: 'staging', after: 'preview', pass: ['KEY'] })).toEqual([]);
 });

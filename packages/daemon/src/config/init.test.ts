@@ -211,8 +211,8 @@ async function put(files: Record<string, string>): Promise<void> {
   }
 }
 
-describe('detection', () => {
-  test.each(cases)('$name', async ({ files, tools, prepare, gates }) => {
+describe('the detection of a project', () => {
+  test.each(cases)('finds its tools, steps and gates: $name', async ({ files, tools, prepare, gates }) => {
     await put(files);
     const detected = await detect(root, async () => false);
     expect(detected.tools).toEqual(tools);
@@ -286,7 +286,7 @@ describe('init', () => {
     expect(result.warnings).toEqual([expect.stringContaining('no gates are configured')]);
   });
 
-  test('never overwrites', async () => {
+  test('never overwrites a config', async () => {
     const mine = 'agents: { default: { type: command, command: [mine] } }\n';
     await put({ '.tidemill/config.yaml': mine });
     expect(await initProject({ root, target: 'main', agent: AGENT })).toMatchObject({ written: false });
@@ -297,11 +297,11 @@ describe('init', () => {
     ['./a --b', ['./a', '--b']],
     ['"my agent" \'-x y\' a\\ b', ['my agent', '-x y', 'a b']],
     ['node "C:\\\\x"', ['node', 'C:\\x']],
-  ])('splits %s', (line, words) => {
+  ])('splits the agent command %s', (line, words) => {
     expect(splitWords(line)).toEqual(words);
   });
 
-  test('refuses an empty command', () => {
+  test('refuses an empty agent command', () => {
     expect(() => splitWords('  ')).toThrow('empty');
   });
 });

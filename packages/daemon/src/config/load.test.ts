@@ -88,7 +88,7 @@ describe('a valid config', () => {
     );
   });
 
-  test('its gates take durations', async () => {
+  test('may have durations in its gates', async () => {
     await config(`${agents.replace('[true]', '["true"]')}gates:\n  - { name: test, run: "npm test", timeout: 2m }\n`);
     const { config: parsed, pipelines } = await loadSettings(root);
     expect(parsed.gates[0]).toMatchObject({ name: 'test', timeout: 120_000 });
@@ -119,7 +119,7 @@ describe('a valid config', () => {
     ['{ name: a, kind: audit, fixes: true }', /gates\[0\]\.fixes: a gate of kind audit changes no files/],
     ['{ name: a, kind: audit, failOn: medium }', /gates\[0\]\.failOn/],
     ['{ name: a, kind: magic, run: x }', /gates\[0\]\.kind/],
-  ])('%s is refused', async (gate, expected) => {
+  ])('cannot have the gate %s', async (gate, expected) => {
     await config(`${agents.replace('[true]', '["true"]')}gates:\n  - ${gate}\n`);
     await expect(loadSettings(root)).rejects.toMatchObject({ message: expect.stringMatching(expected) });
   });
@@ -216,7 +216,7 @@ const bad: [name: string, text: string, expected: RegExp][] = [
 ];
 
 describe('an invalid config is refused with its line', () => {
-  test.each(bad)('%s', async (_, text, expected) => {
+  test.each(bad)('because of %s', async (_, text, expected) => {
     await config(text);
     await expect(loadSettings(root)).rejects.toMatchObject({
       code: 'bad_config',
@@ -224,7 +224,7 @@ describe('an invalid config is refused with its line', () => {
     });
   });
 
-  test('no config at all', async () => {
+  test('a missing config is refused with the command that creates it', async () => {
     await expect(loadSettings(root)).rejects.toMatchObject({
       code: 'bad_config',
       message: `there is no .tidemill/config.yaml in ${root}`,
@@ -286,7 +286,7 @@ const badPipelines: [name: string, text: string, expected: RegExp][] = [
 ];
 
 describe('pipelines of the project', () => {
-  test('a valid one is added to the built-in ones', async () => {
+  test('a valid pipeline is added to the built-in ones', async () => {
     await config('pipeline: tiny\nagents: { default: { type: command, command: [x] } }\n');
     await put('.tidemill/pipelines/tiny.yaml', sound);
     expect(Object.keys((await loadSettings(root)).pipelines)).toEqual(['feature', 'bug', 'quick', 'tiny']);

@@ -21,7 +21,7 @@ const installLfs = () => {
   process.env.PATH = `${repository.folder}:${path}`;
 };
 
-test('an ordinary repository has none', async () => {
+test('an ordinary repository has no warnings about its traits', async () => {
   expect(await traitWarnings(repository.root)).toEqual([]);
   repository.write({ '.gitattributes': '# *.bin filter=lfs\n*.txt text\n' });
   expect(await traitWarnings(repository.root)).toEqual([]);

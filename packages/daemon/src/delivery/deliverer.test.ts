@@ -67,7 +67,7 @@ function setUp(environment: object) {
   };
 }
 
-describe('a command', () => {
+describe('a command of a delivery', () => {
   test('knows what is delivered, and only the variables that the settings name', async () => {
     const { run, log } = setUp({ pass: ['DEPLOY_KEY'], env: { STAGE: 'blue' } });
     const end = await run(
@@ -77,7 +77,7 @@ describe('a command', () => {
     expect(log()).toContain(`staging c0ffee blue 1 ${KEY.length} []`);
   });
 
-  test('shows no secret in log or note: as it is, encoded, cut by chunks, of several lines', async () => {
+  test('shows no secret in its log or note: as it is, encoded, cut by chunks, of several lines', async () => {
     const { run, log } = setUp({ pass: ['DEPLOY_KEY'], env: { PEM: '$PEM_KEY' } });
     await run(
       [
@@ -172,7 +172,7 @@ describe('a health check', () => {
     expect(await check()).toMatchObject({ result: 'failed', note: expect.stringContaining('failed once') });
   });
 
-  test('by a command; one that hangs fails its try', async () => {
+  test('may be a command, and one that hangs fails its try', async () => {
     const passing = setUp({ health: { run: 'test "$TIDEMILL_COMMIT" = c0ffee' } });
     expect(await passing.check()).toMatchObject({ result: 'passed' });
     const hanging = setUp({ health: { run: 'sleep 60', tries: 1, timeout: '100ms' } });
@@ -187,7 +187,7 @@ test.each([
   [{ run: ['x'], health: { url: 'file:///etc/passwd' } }, 'is an address'],
   [{ run: ['x'], name: 'Prod Eins' }, 'lower-case letters'],
   [{ run: [''] }, 'a command is empty'],
-])('settings %j are refused', (environment, message) => {
+])('delivery settings %j are refused', (environment, message) => {
   const result = DeliveryConfig.safeParse({ environments: [{ name: 'staging', ...environment }] });
   expect(result.error?.message).toContain(message);
 });

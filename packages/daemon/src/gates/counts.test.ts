@@ -17,16 +17,16 @@ it.each([
   ],
   ['go', 'ok  \texample.com/a\t0.01s\nFAIL\texample.com/b\t0.02s\n?   \texample.com/c\t[no test files]\n', [1, 1, 1]],
   ['go -v', '=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n--- SKIP: TestB (0.00s)\nPASS\n', [1, 0, 1]],
-])('reads the summary of %s', (_runner, text, [passed, failed, skipped]) => {
+])('test counts are read from the summary of %s', (_runner, text, [passed, failed, skipped]) => {
   expect(readCounts(text)).toEqual({ passed, failed, skipped });
 });
 
-it('returns nothing for an unknown summary', () => {
+it('test counts are missing for an unknown summary', () => {
   expect(readCounts('all fine\n12 files checked in 3s\n')).toBeNull();
   expect(readCounts('')).toBeNull();
 });
 
-it('shows the end and the error lines before it', () => {
+it('the excerpt of an output shows the end and the error lines before it', () => {
   const lines = Array.from({ length: 5000 }, (_, index) => `line ${index}`);
   lines[17] = 'src/a.ts(3,1): error TS2322: wrong';
   const excerpt = excerptOf('It failed with exit code 2.', lines.join('\n'));
@@ -36,6 +36,6 @@ it('shows the end and the error lines before it', () => {
   expect(excerptOf('x', 'y'.repeat(100_000)).length).toBeLessThanOrEqual(LONGEST_EXCERPT);
 });
 
-it('strips colours and overwritten progress lines', () => {
+it('colours and overwritten progress lines are stripped from an output', () => {
   expect(plainText('\u001b[31mred\u001b[0m\r\n10%\r50%\rdone\n')).toBe('red\ndone\n');
 });

@@ -19,7 +19,7 @@ const save = (content: string | Buffer) =>
   execFileSync('git', ['hash-object', '-w', '--stdin'], { cwd: repository.root, input: content }).toString().trim();
 const LIMITS = { largest: 1000, total: 5000 };
 
-test('reads any content, also what was written after it started', async () => {
+test('the blob reader reads any content, also what was written after it started', async () => {
   const contents = ['', 'a\n', '\n\n', 'no end', Buffer.from([0, 10, 255, 10]), 'ünï\n'.repeat(100)];
   for (const content of contents) {
     const oid = save(content);
@@ -29,7 +29,7 @@ test('reads any content, also what was written after it started', async () => {
   expect([...(await blobs.read(oids, LIMITS)).keys()]).toEqual(oids);
 });
 
-test('leaves out what is too large, missing, no blob, or no name', async () => {
+test('the blob reader leaves out what is too large, missing, no blob, or no name', async () => {
   const [small, large] = [save('x'), save('y'.repeat(1001))];
   const tree = repository.git('rev-parse', 'HEAD^{tree}');
   const asked = [large, 'f'.repeat(40), tree, 'HEAD', 'info x\ncontents y', small];
@@ -38,7 +38,7 @@ test('leaves out what is too large, missing, no blob, or no name', async () => {
   expect((await blobs.read(many, LIMITS)).size).toBe(5);
 });
 
-test('answers each of many requests at once, and goes on after its process was killed', async () => {
+test('the blob reader answers each of many requests at once, and goes on after its process was killed', async () => {
   const oids = Array.from({ length: 50 }, (_, index) => save(`content ${index}`));
   const answers = await Promise.all(oids.map((oid) => blobs.read([oid], LIMITS)));
   expect(answers.map((found) => [...found.values()].join())).toEqual(oids.map((_, index) => `content ${index}`));

@@ -56,7 +56,7 @@ const check = (tool: string, input: Record<string, unknown>, mode: Mode = 'imple
 const bash = (command: string, mode?: Mode) => check('Bash', { command }, mode);
 const named = (verdict: GuardVerdict) => (verdict.kind === 'deny' ? verdict.guard : verdict.kind);
 
-describe('shell commands that are refused, and by which guard', () => {
+describe('a guard refuses the shell command', () => {
   test.each<[command: string, guard: string]>([
     // Above or beside the worktree.
     ['rm -rf ../x', 'store'],
@@ -266,7 +266,7 @@ describe('shell commands that are refused, and by which guard', () => {
   });
 });
 
-describe('shell commands that are allowed', () => {
+describe('the guards allow the shell command', () => {
   test.each([
     'npm test',
     'npm run build -- --out dist 2>&1 | tail -n 20',
@@ -389,7 +389,7 @@ describe('other tools', () => {
     expect(await check(tool, input)).toEqual({ kind: 'allow' });
   });
 
-  test('absolute paths below the worktree are inside', async () => {
+  test('absolute paths below the worktree count as inside', async () => {
     expect(await check('Write', { file_path: join(worktree, 'src', 'x.ts'), content: '' })).toEqual({ kind: 'allow' });
     expect(await bash(`cd "${worktree}/src" && touch x`)).toEqual({ kind: 'allow' });
   });
@@ -424,13 +424,13 @@ describe('a reviewer', () => {
   );
 });
 
-test('very long commands are read to their end', async () => {
+test('the guards read very long commands to their end', async () => {
   expect(named(await bash(`echo ${'a '.repeat(50_000)}; rm -rf ../x`))).toBe('store');
   expect(await bash(`node -e '${'1;'.repeat(60_000)}'`)).toEqual({ kind: 'allow' });
   expect(await bash(`cat > src/x.ts <<'EOF'\n${"// it's a line\n".repeat(20_000)}EOF\n`)).toEqual({ kind: 'allow' });
 });
 
-test('the reason names the path and what to do instead', async () => {
+test('the reason of a refused call names the path and what to do instead', async () => {
   const verdict = await check('Read', { file_path: 'long.log' });
   expect(verdict).toMatchObject({
     kind: 'deny',

@@ -110,7 +110,7 @@ describe("a project's own guards", () => {
     expect(await check('Read', { file_path: join(dataDir, 'store.db') })).toMatchObject({ guard: 'store' });
   });
 
-  test('a link is judged by its target', async () => {
+  test('judge a link by its target', async () => {
     put('allow.yaml', `- { name: scratch, when: { path: '${root}/../scratch-*/**' }, verdict: allow, reason: x }\n`);
     symlinkSync('/root', join(root, 'link'));
     expect(await check('Read', { file_path: 'link/notes' })).toMatchObject({ guard: 'worktree' });
@@ -148,15 +148,15 @@ describe('a file with a mistake', () => {
       /bad\.yaml:4: .*only built-in guards can be final/,
     ],
     ['a name twice', '- &a { name: a, reason: r, verdict: deny }\n- *a\n', /two guards are named "a"/],
-  ])('%s: is named with its line', async (_what, text, says) => {
+  ])('is named with its line: %s', async (_what, text, says) => {
     put('bad.yaml', text);
     const error = await createGuards({ root, dataDir: root }).catch((caught: AppError) => caught);
     expect(error).toMatchObject({ code: 'bad_config', message: expect.stringMatching(says) });
   });
 });
 
-describe('what cannot be decided is denied', () => {
-  test('a pattern that would run forever', async () => {
+describe('a call that cannot be decided is denied', () => {
+  test('for a pattern that would run forever', async () => {
     put('slow.yaml', `- { name: slow, when: { command: '^(a+)+$' }, verdict: deny, reason: r }\n`);
     const startedAt = performance.now();
     const verdict = await bash(`${'a'.repeat(50)}b`);
@@ -165,7 +165,7 @@ describe('what cannot be decided is denied', () => {
     expect(await bash('ls')).toEqual({ kind: 'allow' });
   });
 
-  test('an input that throws when it is read', async () => {
+  test('for an input that throws when it is read', async () => {
     const input = {
       get command(): string {
         throw new Error('trap');
@@ -178,7 +178,7 @@ describe('what cannot be decided is denied', () => {
     });
   });
 
-  test('a cycle of links, and shell code nested too deeply', async () => {
+  test('for a cycle of links, and for shell code nested too deeply', async () => {
     symlinkSync('b', join(root, 'a'));
     symlinkSync('a', join(root, 'b'));
     expect(await check('Write', { file_path: 'a', content: '' })).toMatchObject({ kind: 'deny', guard: 'guards' });
@@ -186,7 +186,7 @@ describe('what cannot be decided is denied', () => {
   });
 });
 
-describe('with random input', () => {
+describe('the verdict of the guards on random input', () => {
   /** Ways to say the same thing in shell. */
   const disguise: ((command: string) => string)[] = [
     (command) => `sh -c ${quoted(command)}`,
@@ -209,7 +209,7 @@ describe('with random input', () => {
   const doubtful = (command: string) => `(${command})`;
   const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
-  test('another spelling of a command does not change its verdict', async () => {
+  test('does not change with another spelling of a command', async () => {
     const guards = await createGuards({ root, dataDir });
     const layers = fc.array(fc.constantFrom(...disguise), { maxLength: 4 });
     const allLayers = fc.array(fc.constantFrom(...disguise, doubtful), { maxLength: 4 });
@@ -236,7 +236,7 @@ describe('with random input', () => {
     );
   });
 
-  test('every input gets a verdict, in time', async () => {
+  test('exists for every input, in time', async () => {
     const guards = await createGuards({ root, dataDir });
     const piece = fc.constantFrom(
       ...'$ ( ) { } [ ] < > | & ; " \' ` \\ # * ? ~ = - . / a rm .env git << EOF\n \n'.split(' '),

@@ -77,7 +77,7 @@ test.each<[command: string, guard: string]>([
   ['ps eww', 'environment'],
   ['cat /proc/*/environ', 'secrets'],
   ["tr '\\0' '\\n' < /proc/1/environ", 'secrets'],
-])('%s is refused', async (command, guard) => {
+])('the search command %s is refused', async (command, guard) => {
   expect(named(await check('Bash', { command }))).toBe(guard);
 });
 
@@ -99,7 +99,7 @@ test.each([
   'export NODE_ENV=test',
   'declare -A map',
   'ps -ef | grep node',
-])('%s is let through', async (command) => {
+])('the search command %s is let through', async (command) => {
   expect(await check('Bash', { command })).toEqual({ kind: 'allow' });
 });
 
@@ -140,7 +140,7 @@ describe('a shell in another folder', () => {
     ['/tmp', 'rm x', 'worktree'],
     ['/tmp', 'npm test', 'worktree'],
     ['.git', 'rm HEAD', 'untouchable'],
-  ])('in %s: %s', async (cwd, command, guard) => {
+  ])('is refused in %s: %s', async (cwd, command, guard) => {
     expect(named(await from(cwd.startsWith('/') ? cwd : join(worktree, cwd), command))).toBe(guard);
   });
 

@@ -170,7 +170,7 @@ describe('evidence', () => {
     expect(result.checks.find(({ name }) => name === 'evidence')).toMatchObject({ ok: false });
   });
 
-  test.each(['nope', '--all', ''])('%j is not a commit', async (commit) => {
+  test.each(['nope', '--all', ''])('is not found for %j, which is not a commit', async (commit) => {
     await expect(api.verifyEvidence({ project, commit })).rejects.toMatchObject({
       code: expect.stringMatching(/not_found|bad_input/),
     });

@@ -52,7 +52,7 @@ describe('the commands of Claude Code', () => {
     expect(readdirSync(folder()).sort()).toEqual(['other.md', 'project-start.md']);
   });
 
-  test('what a person changed since is neither replaced nor removed', () => {
+  test('that a person changed since are neither replaced nor removed', () => {
     installCommands(at);
     put('project-create.md', 'my own words');
     const kept = [{ file: FILES[0], why: 'it was changed since it was installed' }];
@@ -61,7 +61,7 @@ describe('the commands of Claude Code', () => {
     expect(readdirSync(folder())).toEqual(['project-create.md']);
   });
 
-  test('nothing is written through a link, or to a folder of that name', () => {
+  test('are never written through a link, or to a folder of that name', () => {
     const elsewhere = join(root, 'elsewhere');
     mkdirSync(elsewhere);
     mkdirSync(join(root, '.claude'));
@@ -73,7 +73,7 @@ describe('the commands of Claude Code', () => {
     expect(installCommands(at).kept).toEqual([{ file: FILES[1], why: 'it is not a regular file' }]);
   });
 
-  test('without the receipt they count as a person’s', () => {
+  test('count as a person’s without the receipt', () => {
     installCommands(at);
     rmSync(at.dataDir, { recursive: true });
     expect(uninstallCommands(at)).toEqual({ changed: [], kept: [] });

@@ -52,7 +52,7 @@ describe('hooks install and uninstall', () => {
     ['a list without entries', '{ "hooks": { "PreToolUse": [ ] } }\n'],
     ['hooks without entries', '{ "hooks": {} }'],
     ['nothing but blanks', '  \n'],
-  ])('%s: merged, and restored byte for byte', (_what, text) => {
+  ])('merge into a file and restore it byte for byte: %s', (_what, text) => {
     put(text);
     expect(installHook({ file, dataDir }, COMMANDS)).toBe(true);
     const groups = settings().hooks.PreToolUse;

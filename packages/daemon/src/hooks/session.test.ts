@@ -70,7 +70,7 @@ describe('a session that stops', () => {
     ['changed prose', () => [edit('README.md')], null],
     ['changed a file elsewhere', () => [['Write', { file_path: '/tmp/x.ts' }, 'done']], null],
     ['failed to change a file', () => [['Edit', { file_path: join(folder, 'a.ts') }, 'no match', true]], null],
-  ])('%s', async (_what, uses, says) => {
+  ])('is judged when it %s', async (_what, uses, says) => {
     session(...uses());
     for (const event of ['Stop', 'SubagentStop']) {
       const { exitCode, stdout } = await answer(event);
@@ -95,7 +95,7 @@ describe('a session that stops', () => {
     ['a transcript that is no JSON', () => writeFileSync(transcript, '"tool_use\n{"tool_\n[]\n')],
     ['an invalid config', () => writeFileSync(join(folder, '.tidemill', 'config.yaml'), 'gates: {{')],
     ['no config', () => rmSync(join(folder, '.tidemill'), { recursive: true })],
-  ])('goes on with %s', async (_what, prepare) => {
+  ])('is not held back with %s', async (_what, prepare) => {
     session(edit('src/a.ts'));
     prepare();
     expect(await answer('Stop')).toEqual(SILENT);
@@ -116,7 +116,7 @@ describe('a session that starts', () => {
   });
 });
 
-describe('what a session does', () => {
+describe('the work of a session', () => {
   const guard = (command: string) => answer('PreToolUse', { tool_name: 'Bash', tool_input: { command } });
 
   test('is recorded without secrets and independent of the folder, and a refusal is kept for the daemon', async () => {

@@ -14,11 +14,11 @@ beforeAll(async () => {
 });
 afterAll(() => served.close());
 
-describe('what a parameter may hold', () => {
+describe('hostile input in a request', () => {
   refusesNastyValues(() => ({ served, task }), 10);
 
   test.each(['/v1/%2e%2e/%2e%2e/etc/passwd', '/v1/runs/..%2f..%2fetc%2fpasswd/log', '/docs/../../etc/passwd'])(
-    'an address that climbs leads nowhere: %s',
+    'in an address that climbs leads nowhere: %s',
     async (path) => {
       const { status, text } = await served.ask(path);
       expect([400, 404]).toContain(status);
@@ -26,17 +26,17 @@ describe('what a parameter may hold', () => {
     },
   );
 
-  test('an address that is too long is refused before anything is read', async () => {
+  test('in an address that is too long is refused before anything is read', async () => {
     const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
     socket.write(`GET /v1/runs/${'x'.repeat(20_000)} HTTP/1.1\r\n`);
     expect(await toEnd(socket)).toMatch(/^HTTP\/1\.1 431 /);
   });
 });
 
-describe('what a body may be', () => {
+describe('the body of a request', () => {
   const tasks = () => `/v1/projects/${served.project}/tasks`;
 
-  test('too large: told so, and the connection ends', async () => {
+  test('is refused when it is too large, and the connection ends', async () => {
     const { port } = new URL(served.url);
     const socket = connect(Number(port), '127.0.0.1');
     const head = `POST ${tasks()} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nauthorization: Bearer ${served.token}\r\n`;
@@ -55,18 +55,18 @@ describe('what a body may be', () => {
     ['a title of blanks', '{"title":"   "}'],
     ['a title too long', JSON.stringify({ title: 'x'.repeat(301) })],
     ['a prototype', '{"title":"a","__proto__":{"priority":0}}'],
-  ])('%s is refused', async (_, body) => {
+  ])('is refused in the case: %s', async (_, body) => {
     const { status, text } = await served.ask(tasks(), { method: 'POST', body });
     expect({ status, code: JSON.parse(text).error.code }).toEqual({ status: 400, code: 'bad_input' });
   });
 
-  test('letters that only look like a NUL are kept', async () => {
+  test('keeps letters that only look like a NUL', async () => {
     const made = await served.api.addTask({ project: served.project, title: 'Escape \\u0000 as such' });
     expect(made.title).toBe('Escape \\u0000 as such');
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a client of the daemon', () => {
   const services = (): Services => {
     throw new Error('nobody came that far');
   };
@@ -90,7 +90,7 @@ describe('a client that takes its time', () => {
   test.each([
     ['with its head', 'GET /v1/health HTTP/1.1\r\n'],
     ['with its body', null],
-  ])('%s is sent away', async (_, begun) => {
+  ])('that is slow %s is sent away', async (_, begun) => {
     const { http, port, head } = await start({
       headersTimeout: 300,
       requestTimeout: 300,
@@ -104,7 +104,7 @@ describe('a client that takes its time', () => {
     await http.close();
   });
 
-  test('with reading its answers is sent away', async () => {
+  test('that is slow with reading its answers is sent away', async () => {
     const { http, port, head } = await start({ timeout: 300 });
     const socket = connect(port, '127.0.0.1');
     socket.pause();
@@ -115,7 +115,7 @@ describe('a client that takes its time', () => {
     await http.close();
   });
 
-  test('by coming in great numbers leaves room for no more than so many', async () => {
+  test('is rejected above the maximum number of connections', async () => {
     const { http, port, head } = await start({ maxConnections: 2 });
     const enter = () => {
       const socket = connect(port, '127.0.0.1');

@@ -67,7 +67,7 @@ describe('serving other machines', () => {
     rmSync(home, { recursive: true });
   });
 
-  test('a key of another certificate is told', async (context) => {
+  test('is refused with the key of another certificate', async (context) => {
     context.skip(!certificates, 'openssl cannot make certificates here');
     const home = mkdtempSync(join(tmpdir(), 'tidemill-bind-'));
     const bind = { tlsCert: file('one.pem'), tlsKey: file('two.key') };
@@ -75,7 +75,7 @@ describe('serving other machines', () => {
     rmSync(home, { recursive: true });
   });
 
-  test('an address that is not of this machine is told, and the folder is free again', async () => {
+  test('is refused at an address that is not of this machine, and the folder is free again', async () => {
     served = await ServedDaemon.start();
     await served.api.addToken({ name: 'ada', role: 'viewer' });
     const bind = { host: '192.0.2.1', insecureHttp: true };
@@ -83,7 +83,7 @@ describe('serving other machines', () => {
     await served.restart();
   });
 
-  test('over TLS: names, origins, a secure cookie; loopback stays as it was', async (context) => {
+  test('over TLS checks names and origins and sets a secure cookie; loopback stays as it was', async (context) => {
     context.skip(!certificates, 'openssl cannot make certificates here');
     const tls = { tlsCert: file('one.pem'), tlsKey: file('one.key') };
     const { token, publicUrl, served: daemon } = await serve({ host: '0.0.0.0', ...tls, allowHost: ['Mill.example'] });
@@ -131,7 +131,7 @@ describe('serving other machines', () => {
   });
 });
 
-test('a name may be allowed on loopback as well', async () => {
+test('a host name may be allowed on loopback as well', async () => {
   served = await ServedDaemon.start({ bind: { allowHost: ['mill.test', 'tunnel.test:8080'] } });
   const { port } = new URL(served.url);
   const ours = async (host: string) => (await served!.ask('/v1/health', { headers: { host } })).status;

@@ -102,7 +102,7 @@ describe('openapi.json', () => {
 });
 
 describe('docs/api.md', () => {
-  test('its table of other names leads to routes that exist', () => {
+  test('has a table of other names that leads to routes that exist', () => {
     const text = readFileSync(join(import.meta.dirname, '../../../../docs/api.md'), 'utf8');
     const rows = text.split('\n').filter((line) => line.startsWith('| `') || line.startsWith('| ('));
     const named = rows.flatMap((row) => [

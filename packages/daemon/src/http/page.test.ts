@@ -47,7 +47,7 @@ function call(path: string, headers: Record<string, string> = {}, method = 'GET'
   return promise;
 }
 
-describe('the link', () => {
+describe('the link to the page', () => {
   test('turns its token into a cookie for this daemon only, and leaves the address', async () => {
     const { pathname, search } = new URL(daemon.link);
     const { status, headers } = await call(pathname + search);
@@ -61,7 +61,7 @@ describe('the link', () => {
     ['an empty token', '/?token=', /no longer valid/],
     ['no token', '/', /from its link/],
     ['the cookie of another daemon', '/', /from its link/],
-  ])('%s gets a few words on how to get one, and no cookie', async (name, path, words) => {
+  ])('gives a notice on how to get one, and no cookie, in the case: %s', async (name, path, words) => {
     const { status, headers, text } = await call(
       path,
       name.includes('cookie') ? { cookie: `tidemill-1=${token}` } : {},
@@ -93,15 +93,15 @@ describe('the link', () => {
     expect({ status, location: headers.location }).toEqual({ status: 303, location });
   });
 
-  test('a rebound name is refused', async () => {
+  test('is refused for a rebound name', async () => {
     expect((await call(`/?token=${token}`, { host: `evil.example:${port}` })).status).toBe(403);
   });
 });
 
-describe('the cookie', () => {
+describe('the cookie of the page', () => {
   const json = { 'content-type': 'application/json' };
 
-  test('reads; another page of this machine may not, though browsers hand it the cookie', async () => {
+  test('allows reading, but not by another page of this machine to which browsers hand the cookie', async () => {
     expect((await call('/v1/health', { cookie: `theme=dark; ${cookie}` })).status).toBe(200);
     expect((await call('/v1/health', { cookie: `${cookie}x` })).status).toBe(401);
     expect((await call('/v1/health', { cookie, 'sec-fetch-site': 'same-site' })).status).toBe(403);
@@ -116,16 +116,16 @@ describe('the cookie', () => {
     ['by a program with the token', () => ({ authorization: `Bearer ${token}` }), 400],
     ['with the cookie and a wrong token', () => ({ cookie, origin, authorization: 'Bearer nope' }), 401],
   ];
-  test.each(changes)('a change %s', async (_, headers, status) => {
+  test.each(changes)('allows or refuses a change %s', async (_, headers, status) => {
     // An empty body is refused as such (400) once the caller is accepted.
     expect((await call('/v1/projects', { ...json, ...headers() }, 'POST', '{}')).status).toBe(status);
   });
 });
 
-describe('the files', () => {
+describe('the server of the page', () => {
   const built = pageDir();
 
-  test('the page and its assets, with a strict policy', async (context) => {
+  test('serves the page and its assets with a strict policy', async (context) => {
     context.skip(built === null, 'the page is not built');
     const page = await call('/', { cookie });
     expect(page.status).toBe(200);
@@ -149,7 +149,7 @@ describe('the files', () => {
 
   const pages = ['/', '/board', '/board?stage=open', '/tasks/12', '/inbox', '/fleet', '/conflicts', '/conflicts/12'];
   test.each([...pages, '/costs', '/settings', '/tasks/12/x', '/a-page-of-tomorrow'])(
-    '%s is the page; without the cookie a notice leads back to it',
+    'serves the page at %s; without the cookie a notice leads back to it',
     async (path) => {
       const page = await call(path, { cookie });
       expect(page.status).toBe(built === null ? 503 : 200);
@@ -160,7 +160,7 @@ describe('the files', () => {
     },
   );
 
-  test('a notice repeats nothing as markup', async () => {
+  test('repeats nothing as markup in a notice', async () => {
     const { text } = await call('/board?x="><script>alert(1)</script>');
     expect(text).not.toContain('<script');
     expect(text).not.toContain('?x=">');
@@ -174,7 +174,7 @@ describe('the files', () => {
     '/tasks/a.b',
     '/assets/none',
     `/${'x'.repeat(101)}`,
-  ])('not an address of the page: %s', async (path) => expect((await call(path, { cookie })).status).toBe(404));
+  ])('does not serve the page at %s', async (path) => expect((await call(path, { cookie })).status).toBe(404));
 
   test.each([
     '/../package.json',
@@ -187,13 +187,13 @@ describe('the files', () => {
     '/assets/',
     '//etc/passwd',
     '/src/main.tsx',
-  ])('nothing else: %s', async (path) => {
+  ])('serves no other file at %s', async (path) => {
     const { status, text } = await call(path, { cookie });
     expect([400, 404]).toContain(status);
     expect(text).not.toContain('tidemill/');
   });
 
-  test('an address that is none is refused, not logged as a failure', async () => {
+  test('refuses a malformed address as a bad request', async () => {
     expect((await call('http://', {})).status).toBe(400);
     const log = readFileSync(join(home, 'daemon.log'), 'utf8').trim().split('\n');
     const failures = log.filter((line) => JSON.parse(line).level >= 50);

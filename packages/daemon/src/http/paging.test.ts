@@ -37,7 +37,7 @@ async function walk<T>(start: string): Promise<{ items: T[]; pages: number }> {
 }
 
 describe('lists in pages', () => {
-  test('tasks: each once, in order, with the filter kept', async () => {
+  test('have each task once, in order, with the filter kept', async () => {
     const list = Array.from({ length: 25 }, (_, index) => ({ title: `Page ${index}`, pipeline: 'quick' }));
     await served.api.importTasks({ project: served.project, tasks: list });
     const all = Array.from({ length: 25 }, (_, index) => index + 1);
@@ -52,7 +52,7 @@ describe('lists in pages', () => {
     await served.api.bulkTasks({ project: served.project, tasks: all, operation: 'cancel' });
   });
 
-  test('evidence: each once, in the order of its chain', async () => {
+  test('have each piece of evidence once, in the order of its chain', async () => {
     served.repository.write({ 'agent.mjs': AGENT, '.tidemill/config.yaml': CONFIG });
     served.repository.git('add', '-A');
     served.repository.git('commit', '-q', '-m', 'An agent');

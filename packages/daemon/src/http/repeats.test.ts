@@ -32,14 +32,14 @@ describe('a task sent twice under one key', () => {
     ['criteria', { accept: ['two'] }],
     ['files', { files: [] }],
     ['pipeline', { pipeline: 'feature' }],
-  ])('with another %s it is refused, and says why', async (_, change) => {
+  ])('is refused with another %s, and says why', async (_, change) => {
     await post(tasks(), task, 'k-3');
     const { status, text } = await post(tasks(), { ...task, ...change }, 'k-3');
     expect(status).toBe(409);
     expect(JSON.parse(text).error).toMatchObject({ code: 'conflict', message: expect.stringContaining('k-3') });
   });
 
-  test('a whole list is made once too; another list under its key is refused', async () => {
+  test('is made once as a whole list too; another list under its key is refused', async () => {
     const list = { tasks: [{ title: 'B', after: ['a'] }, { key: 'a', title: 'A' }, { title: 'C' }] };
     const path = `${tasks()}/import`;
     const both = await Promise.all([post(path, list, 'list'), post(path, list, 'list')]);
@@ -51,7 +51,7 @@ describe('a task sent twice under one key', () => {
       expect((await post(path, { tasks: other.map((each) => ({ ...each })) }, 'list')).status).toBe(409);
   });
 
-  test('the client takes a key as well', async () => {
+  test('is made once by the typed client as well', async () => {
     const given = { project: served.project, title: 'By the client' };
     const [one, two] = await Promise.all([
       served.api.addTask(given, undefined, { idempotencyKey: 'c-1' }),
@@ -62,7 +62,7 @@ describe('a task sent twice under one key', () => {
 });
 
 describe('other calls under a key', () => {
-  test('the second gets the answer of the first; another body is refused; a failure may be tried again', async () => {
+  test('get the answer of the first; another body is refused, and a failure may be tried again', async () => {
     const body = { name: 'robot', role: 'worker' };
     const both = await Promise.all([post('/v1/tokens', body, 't'), post('/v1/tokens', body, 't')]);
     expect(both[0]!.status).toBe(200);
@@ -73,7 +73,7 @@ describe('other calls under a key', () => {
     expect((await post('/v1/tokens', body, 'other')).status).toBe(200);
   });
 
-  test('keys of two callers are two keys', async () => {
+  test('of two callers with the same key are kept apart', async () => {
     const { token } = await served.api.addToken({ name: 'second', role: 'admin' });
     const add = (name: string, headers: Record<string, string>) =>
       served.ask('/v1/tokens', {
@@ -112,14 +112,14 @@ describe('other calls under a key', () => {
     expect((await list(second.token)).status).toBe(200);
   });
 
-  test.each(['', ' ', 'a b', 'x'.repeat(201)])('a key that is none is refused: "%s"', async (key) => {
+  test.each(['', ' ', 'a b', 'x'.repeat(201)])('are refused with the invalid key "%s"', async (key) => {
     const { status, text } = await post('/v1/tokens', { name: 'never', role: 'viewer' }, key);
     expect(status).toBe(400);
     expect(text).toContain('Idempotency-Key');
   });
 });
 
-test('no more is kept of answers than fits, and what is under way is kept whatever comes', async () => {
+test('kept answers stay within the limit, and those of calls under way are always kept', async () => {
   const repeats = new Repeats(() => 0);
   const once = (key: string, act: () => Promise<string>) => repeats.once({ caller: '', key }, key, act);
   const slow = Promise.withResolvers<string>();

@@ -54,7 +54,7 @@ function call(
   return promise;
 }
 
-describe('who may call', () => {
+describe('access to the server', () => {
   test('daemon.json is for its owner only', () => {
     expect(statSync(join(home, 'daemon.json')).mode & 0o777).toBe(0o600);
   });
@@ -72,7 +72,7 @@ describe('who may call', () => {
     expect(await call('GET', '/v1/health', { headers })).toMatchObject({ status, body: { error: { code } } });
   });
 
-  test('the right token, from localhost and from its own origin', async () => {
+  test('is granted to the right token, from localhost and from its own origin', async () => {
     const port = new URL(daemon.info.url).port;
     const own = { host: `localhost:${port}`, origin: `http://localhost:${port}` };
     // The word before it may be written in any case.
@@ -81,7 +81,7 @@ describe('who may call', () => {
   });
 });
 
-describe('what may be sent', () => {
+describe('a request to the server', () => {
   const tasks = () => `/v1/projects/${project}/tasks`;
   const bad: [name: string, send: () => Promise<Answer>, status: number, code: string, message: RegExp][] = [
     ['not JSON', () => call('POST', tasks(), { body: '{"title":' }), 400, 'bad_input', /not JSON/],
@@ -136,7 +136,7 @@ describe('what may be sent', () => {
     expect(answer).toMatchObject({ status, body: { error: { code, message: expect.stringMatching(message) } } });
   });
 
-  test('a large body without a length is cut off too', async () => {
+  test('with a large body is cut off too when it names no length', async () => {
     const sent = request(new URL(tasks(), daemon.info.url), {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
@@ -208,7 +208,7 @@ describe('the typed client', () => {
     expect(await again.text()).toMatch(new RegExp(`^id: ${lastSeq + 3}\\n`));
   });
 
-  test('says that nobody is there', async () => {
+  test('says that no daemon answers', async () => {
     const nobody = createClient({ url: 'http://127.0.0.1:9', token });
     await expect(nobody.health({})).rejects.toMatchObject({ code: 'daemon_unreachable' });
   });

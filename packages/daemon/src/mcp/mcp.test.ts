@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-describe.each(ERAS)('a %s client', (era) => {
+describe.each(ERAS)('a %s MCP client', (era) => {
   test('creates a task, finds it, comments on it and shows it', async () => {
     const client = await bed.connect('operator', { era });
     const made = await use(client, 'tasks', {
@@ -41,7 +41,7 @@ describe.each(ERAS)('a %s client', (era) => {
   });
 });
 
-test('long lists go page by page, in a stable order', async () => {
+test('long lists of an MCP tool go page by page, in a stable order', async () => {
   const client = await bed.connect('operator');
   const { api, project } = bed.served;
   await api.importTasks({ project, tasks: Array.from({ length: 30 }, (_, index) => ({ title: `Page ${index}` })) });
@@ -56,7 +56,7 @@ test('long lists go page by page, in a stable order', async () => {
   expect(await use(client, 'tasks', { op: 'list', cursor: 'x1' })).toMatchObject({ isError: true });
 });
 
-test('traces and patterns: stored, searched at three levels, counted', async () => {
+test('traces and patterns are stored, searched at three levels and counted through MCP', async () => {
   const client = await bed.connect('operator');
   for (const day of ['Monday', 'Tuesday', 'Wednesday']) {
     const trace = {

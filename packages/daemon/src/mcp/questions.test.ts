@@ -54,7 +54,7 @@ test('a person who declines leaves the question open', async () => {
   expect(await answerOf(ref)).toBeNull();
 });
 
-test('an answer of their own words', async () => {
+test('a person may answer in words of their own', async () => {
   const ref = await asked({});
   const { client } = await asking(() => ({ action: 'accept', content: { answer: 'Whatever gofmt says' } }));
   await use(client, 'questions', { op: 'answer', question: ref });
@@ -170,7 +170,7 @@ test('a client without MCP tasks waits in the call, and hears of the question', 
   expect(textOf(await told)).toContain(`#${number} waits for 1 answers`);
 });
 
-test('resources and prompts: tasks and what waits', async () => {
+test('MCP resources and prompts show tasks and what waits', async () => {
   const ref = await asked();
   const number = /^Q(\d+)/.exec(ref)![1]!;
   const client = await bed.connect('viewer');

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { atMost } from './at-most.ts';
 
-test('limits concurrency and keeps the order, also when calls fail', async () => {
+test('atMost limits concurrency and keeps the order, also when calls fail', async () => {
   const turn = atMost(2);
   const [begun, ends]: [number[], (() => void)[]] = [[], []];
   const all = [0, 1, 2, 3, 4].map((each) =>

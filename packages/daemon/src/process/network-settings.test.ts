@@ -159,7 +159,7 @@ it('a gate gets the variables that it names and those that are set for it', asyn
   expect(text).not.toMatch(/^(OTHER|NOT_SET)=/m);
 });
 
-it('finds the paths that settings point to', async () => {
+it('the network settings include the paths that they point to', async () => {
   await mkdir(path.join(home, '.config', 'pip'), { recursive: true });
   await writeFile(path.join(home, '.config', 'pip', 'pip.conf'), '[global]\ncert = ~/certs/company.pem\n');
   const { env, readable } = await networkSettings(

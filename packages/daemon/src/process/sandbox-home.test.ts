@@ -187,7 +187,7 @@ describe('the home folder in a sandbox', () => {
   });
 });
 
-it('finds the part of a home that belongs to a program', async () => {
+it('the sandbox finds the part of a home that belongs to a program', async () => {
   const tree = async (name: string) => {
     const found = await programTree(path.join(home, name), [home]);
     return found === null ? null : path.relative(home, found);

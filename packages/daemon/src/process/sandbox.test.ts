@@ -218,7 +218,7 @@ describe('the sandbox', () => {
   });
 });
 
-it('says why there is a sandbox or not', async () => {
+it('the status of the sandbox says why there is one or not', async () => {
   const needs = `bubblewrap needs Linux, and this is ${process.platform}`;
   const missing = 'bwrap is not installed (the package is called bubblewrap)';
   if (status.available) expect(status.why).toBe('bubblewrap works');

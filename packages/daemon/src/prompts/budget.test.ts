@@ -12,7 +12,7 @@ const part = (priority: number, pieces: string[], more: Partial<PromptPart> = {}
 });
 const long = (letter: string, length = 4_000) => letter.repeat(length);
 
-it('leaves out what is below 0.8 piece by piece, the first ones first', () => {
+it('the prompt budget leaves out parts below 0.8 piece by piece, the first ones first', () => {
   const { texts, dropped } = fitParts({ older: part(0.5, [long('a'), long('b'), long('c')]) }, 2_500, 0);
   expect(texts.older).toBe(`${long('b')}\n${long('c')}\n`);
   expect(dropped).toEqual(['p0.5: the first 1 of 3 left out']);
@@ -22,14 +22,14 @@ it('leaves out what is below 0.8 piece by piece, the first ones first', () => {
   });
 });
 
-it('cuts the long pieces and keeps the short ones whole', () => {
+it('the prompt budget cuts the long pieces and keeps the short ones whole', () => {
   const { texts, dropped } = fitParts({ said: part(0.95, ['short', long('b'), long('c')]) }, 1_000, 0);
   expect(texts.said).toMatch(/^short\nb{1000,1900}\n\[cut here: [\d,]+ more characters\]\nc{1000,1900}\n\[cut here:/);
   expect(texts.said.length).toBeLessThanOrEqual(4_000);
   expect(dropped).toEqual([expect.stringMatching(/^p0\.95: [\d,]+ of 8,005 characters left out$/)]);
 });
 
-it('gives the change what others do not need, and at least three quarters', () => {
+it('the prompt budget gives the change what others do not need, and at least three quarters', () => {
   const change = part(1, [long('d', 40_000)]);
   const lengthOf = (others: Record<string, PromptPart>) =>
     fitParts({ change, ...others }, 5_000, 0).texts.change!.match(/d/g)!.length;
@@ -40,14 +40,14 @@ it('gives the change what others do not need, and at least three quarters', () =
   expect(squeezed).toBeLessThanOrEqual(15_000);
 });
 
-it('counts a part as often as it is shown, and ignores one that is not shown', () => {
+it('the prompt budget counts a part as often as it is shown, and ignores one that is not shown', () => {
   const twice = fitParts({ plan: part(0.9, [long('p')], { times: 2 }) }, 1_500, 0);
   expect(twice.texts.plan.length).toBeLessThanOrEqual(3_000);
   const never = fitParts({ plan: part(0.9, [long('p')], { times: 0 }), next: part(0.5, [long('n')]) }, 1_100, 0);
   expect(never).toEqual({ texts: { plan: '', next: `${long('n')}\n` }, dropped: [] });
 });
 
-it('never exceeds its budget by more than what is always kept, and reports everything it removes', () => {
+it('a prompt never exceeds its budget by more than what is always kept, and reports all it removes', () => {
   const anyPart = fc
     .record({
       priority: fc.constantFrom(1, 0.95, 0.9, 0.85, 0.8, 0.7, 0.5),

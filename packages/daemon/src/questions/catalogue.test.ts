@@ -102,7 +102,7 @@ describe('a project’s own questions', () => {
     ['- { trigger: milestone_reached, enabled: false, since: ideas }', 'for the shipped files alone'],
     ['- { trigger: idea_created, enabled: false }\n- { trigger: idea_created, enabled: false }', 'duplicate trigger'],
     ['trigger: milestone_reached', 'must be a list'],
-  ])('%s', (text, message) => {
+  ])('are refused with the reason: %s', (text, message) => {
     expect(complaint(text)).toContain(message);
   });
 });

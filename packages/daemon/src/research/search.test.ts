@@ -72,7 +72,7 @@ describe('a search provider', () => {
     ['a\u001b[31m red\u202e', 'a red'],
     ['<script>never closed', null],
     ['', null],
-  ])('%j becomes %j', (raw, text) => {
+  ])('that returns %j gives the text %j', (raw, text) => {
     if (text === null) expect(() => readable(raw)).toThrow('returned no text');
     else expect(readable(raw)).toBe(text);
   });

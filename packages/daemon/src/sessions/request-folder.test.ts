@@ -39,7 +39,7 @@ const faultOf = async () => {
   return one && 'fault' in one.asked ? one.asked.fault : null;
 };
 
-describe('a request', () => {
+describe('a session’s request file', () => {
   test('is taken when it is complete, answered and removed; a folder without one is left alone', async () => {
     put('agent-1.request.json', '{"request":');
     expect(await requests.take()).toEqual([]);
@@ -77,7 +77,7 @@ describe('a request', () => {
     expect(readFileSync(join(folder, 'agent-1.request.refused'), 'utf8')).toBe('[]');
   });
 
-  test('is no link, second name, folder or large file', async () => {
+  test('is refused as a link, a second name, a folder or a large file', async () => {
     const secret = join(repository.root, 'secret.json');
     writeFileSync(secret, '{"request":"stop"}');
     const path = join(folder, 'agent-1.request.json');
@@ -131,7 +131,7 @@ describe('the text of a request', () => {
       { request: 'create', title: 'Log out', body: 'Ends the session.' },
     ],
     ['md', 'Mind the tests.\n', { request: 'message', text: 'Mind the tests.' }],
-  ] as const)('%s: %s', (format, text, expected) => {
+  ] as const)('in %s is read: %s', (format, text, expected) => {
     expect(readRequest(text, format)).toMatchObject({ request: expected });
   });
 
@@ -146,7 +146,7 @@ describe('the text of a request', () => {
     ['md', '/project-create'],
     ['md', '/exit'],
     ['md', ''],
-  ] as const)('%s is refused with a reason: %s', (format, text) => {
+  ] as const)('in %s is refused with a reason: %s', (format, text) => {
     expect(readRequest(text, format)).toEqual({ fault: expect.stringMatching(/\S/) });
   });
 });

@@ -215,7 +215,7 @@ describe('the response of a run', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('a folder that is a link is not written through, and nothing behind it is removed', async () => {
+  test('is not written through a folder that is a link, and nothing behind it is removed', async () => {
     const elsewhere = join(repository.root, 'elsewhere');
     mkdirSync(elsewhere);
     writeFileSync(join(elsewhere, 'agent-1.session'), 'mine');

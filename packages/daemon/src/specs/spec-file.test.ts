@@ -66,7 +66,7 @@ const draft = fc.record({
   risks: lines,
 });
 
-test('a document is read back as it was written, whatever its texts contain', () => {
+test('a specification is read back as it was written, whatever its texts contain', () => {
   fc.assert(
     fc.property(draft, (drawn) => {
       const whole = SpecDraft.parse({
@@ -90,7 +90,7 @@ test('a document is read back as it was written, whatever its texts contain', ()
 const SPEC = '# Export\n\nAs CSV.\n\n## Requirements\n\n- R1: it prints rows\n';
 const TASKS = 'My tasks\n\n```yaml\nid: T1\ntitle: Print\nphase: api\nrequirements: [R1]\n```\n';
 
-test('a short document by hand is enough', () => {
+test('a short specification written by hand is enough', () => {
   expect(read(SPEC, TASKS)).toMatchObject({
     title: 'Export',
     summary: 'As CSV.',
@@ -145,7 +145,7 @@ test.each([
     'tasks.md:10: a task is a block that begins with ```yaml',
   ],
   ['an open block', SPEC, TASKS.replace(/```\n$/, ''), 'tasks.md:3: the block is not closed'],
-])('%s is named with its line', (_, spec, tasks, message) => {
+])('a specification with %s is refused with the line', (_, spec, tasks, message) => {
   expect(() => read(spec, tasks)).toThrow(message);
 });
 

@@ -122,7 +122,7 @@ class Page {
   }
 }
 
-test('without a WebSocket it polls and says so, and goes live again by itself; nothing is lost or doubled', async () => {
+test('without a WebSocket the client polls and says so, and goes live again by itself, without a loss', async () => {
   const { proxy, cut } = await startProxy();
   proxy.token = token;
   const add = (title: string) => api.addTask({ project, title, accept: ['x'] });

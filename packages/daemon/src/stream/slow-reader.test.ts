@@ -95,7 +95,7 @@ describe('a reader that does not read', () => {
   }, 60_000);
 });
 
-describe('a connection', () => {
+describe('a connection to the stream', () => {
   test('whose token was revoked is closed', async () => {
     const welcome = { is: true };
     const { url, close } = await serveStreams(file(), {
@@ -111,7 +111,7 @@ describe('a connection', () => {
     await close();
   });
 
-  test('that no longer answers is ended, and what asks too much at once as well', async () => {
+  test('that no longer answers is ended, and so is one that asks too much at once', async () => {
     const { url, sockets, close } = await serveStreams(file(), { limits: { ...STREAM_LIMITS, pingMs: 20 } });
     const dead = await StreamProbe.open(url, '');
     const gone = once(sockets[0]!, 'close');

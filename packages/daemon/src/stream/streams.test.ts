@@ -50,7 +50,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-describe('who may connect', () => {
+describe('access to the stream', () => {
   const refused: [name: string, headers: () => Record<string, string>, status: number, code: string][] = [
     ['no token', () => ({}), 401, 'unauthorized'],
     ['a wrong token', () => ({ authorization: 'Bearer nope' }), 401, 'unauthorized'],
@@ -62,7 +62,7 @@ describe('who may connect', () => {
   test.each(refused)('%s is refused', async (_, headers, status, code) => {
     expect(await StreamProbe.refusal(streamUrl(daemon.info.url), headers())).toEqual({ status, code });
   });
-  test('another address is none to upgrade at', async () => {
+  test('is refused at another address', async () => {
     const url = streamUrl(daemon.info.url).replace('stream', 'events');
     expect(await StreamProbe.refusal(url, { authorization: `Bearer ${token}` })).toEqual({
       status: 404,
@@ -71,7 +71,7 @@ describe('who may connect', () => {
   });
 });
 
-describe('what may be asked', () => {
+describe('a message to the stream', () => {
   const bad: [name: string, text: () => string, code: string, message: RegExp][] = [
     ['not JSON', () => '{"type":', 'bad_input', /not JSON/],
     ['a list', () => '[]', 'bad_input', /object/],
@@ -87,7 +87,7 @@ describe('what may be asked', () => {
     ['views of no project', () => '{"type":"subscribe","views":true}', 'bad_input', /views/],
     ['an unknown run', () => '{"type":"follow","run":"../../etc/passwd"}', 'not_found', /passwd/],
   ];
-  test('what is wrong is refused, and the connection goes on', async () => {
+  test('that is wrong is refused, and the connection goes on', async () => {
     const client = await probe();
     for (const [index, [, text, code, message]] of bad.entries()) {
       client.socket.send(text());
@@ -99,13 +99,13 @@ describe('what may be asked', () => {
     expect(await client.next('ready')).toEqual({ type: 'ready', cursor: await head() });
   });
 
-  test('more than 64 kB is not read', async () => {
+  test('of more than 64 kB is not read', async () => {
     const client = await probe();
     client.socket.send(JSON.stringify({ type: 'follow', run: 'x'.repeat(70_000) }));
     expect((await client.closed).code).toBe(1009);
   });
 
-  test('a cursor beyond the end of the log begins at the end', async () => {
+  test('with a cursor beyond the end of the log begins at the end', async () => {
     const client = await probe();
     client.ask({ type: 'subscribe', after: 1_000_000_000 });
     expect((await client.next('ready')).cursor).toBe(await head());
@@ -113,7 +113,7 @@ describe('what may be asked', () => {
 });
 
 describe('events', () => {
-  test('by project, task and type, and a change of mind', async () => {
+  test('are chosen by project, task and type, and the choice can be changed', async () => {
     const [everything, mine, one, landed] = [await probe(), await probe(), await probe(), await probe()];
     const from = await head();
     const { number, id } = await api.addTask({ project, title: 'Mine', accept: ['It is'] });
@@ -149,7 +149,7 @@ describe('events', () => {
     ).toEqual([last]);
   });
 
-  test('none is skipped or repeated, whenever a reader comes, goes and comes again', async () => {
+  test('are neither skipped nor repeated, whenever a reader comes, goes and comes again', async () => {
     const from = await head();
     const random = generator(5);
     const writing = { isOver: false };
@@ -176,7 +176,7 @@ describe('events', () => {
     for (const seen of readers) expect(seen).toEqual(numbers(from, await head()));
   });
 
-  test('over a restart of the daemon it goes on where it was', async () => {
+  test('go on where they were after a restart of the daemon', async () => {
     const before = await probe();
     const from = await head();
     before.ask({ type: 'subscribe', project, after: from });
@@ -196,7 +196,7 @@ describe('events', () => {
 });
 
 describe('views', () => {
-  test('the status and the tasks that changed come by themselves, also what changed in between', async () => {
+  test('send the status and the tasks that changed by themselves, also what changed in between', async () => {
     const client = await probe();
     client.ask({ type: 'subscribe', project, views: true });
     const { status } = await client.next('status');

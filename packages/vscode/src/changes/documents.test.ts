@@ -12,7 +12,7 @@ describe('the address of a file in a change', () => {
   });
 
   test.each(['', 'task=1&side=after', 'project=p&task=0&side=after', 'project=p&task=1&side=middle'])(
-    'that somebody made up is none: %j',
+    'that this extension did not create is refused: %j',
     (query) => {
       expect(changeAddress({ path: '/a.ts', query })).toBeNull();
     },

@@ -73,7 +73,7 @@ function cutting(bytes: number): Api {
   return createClient({ url: served.url, token: served.token, fetch: part });
 }
 
-test('the output goes on after a lost connection and after a restart: nothing twice, nothing missing', async () => {
+test('the output of a run goes on after a lost connection and a restart, with nothing twice or missing', async () => {
   const { until, text, stop } = await follow();
   await until((all) => all.includes(`\n${LINES} `));
   expect(text()).toBe(Array.from({ length: LINES }, (_, at) => `${at + 1} ä€😀\n`).join(''));

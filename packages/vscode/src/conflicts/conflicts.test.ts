@@ -42,7 +42,7 @@ describe('a draft of a merge', () => {
   });
 });
 
-test('the fallback says why, what is open, and gives the commands of the daemon', () => {
+test('the fallback of the merge editor says why, what is open, and gives the commands of the daemon', () => {
   const detail = {
     ...{ number: 7, title: 'Raise the wall', target: 'main', worktree: '/work/trees/7' },
     files: [file, { ...file, path: 'seal.png', form: 'binary' }, { ...file, path: 'done.txt', isResolved: true }],

@@ -29,18 +29,18 @@ describe('the repositories of a workspace', () => {
     ['the same one twice', ['one', 'one/src', 'alias'], ['one']],
     ['a worktree', ['linked'], ['linked']],
     ['none', ['empty', 'missing'], []],
-  ])('%s', (_, folders, found) => {
+  ])('are found: %s', (_, folders, found) => {
     expect(repositoriesIn(folders.map((each) => at(each)))).toEqual(found.map((each) => at(each)));
   });
 
-  test('the chosen one is kept while it is there', () => {
+  test('keep the chosen one while it is there', () => {
     expect(repositoryOf(['/a', '/b'], '/b')).toBe('/b');
     expect(repositoryOf(['/a', '/b'], '/gone')).toBe('/a');
     expect(repositoryOf([], '/b')).toBeNull();
   });
 });
 
-describe('the program', () => {
+describe('the tidemill program of the extension', () => {
   const search = (setting: string, files: string[], platform: NodeJS.Platform = 'linux') =>
     findProgram({
       setting,

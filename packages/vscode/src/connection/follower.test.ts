@@ -57,7 +57,7 @@ function follow({ root = served.repository.root, dataFolder = served.home, wante
   return { follower, until, states, problems, parts, trust };
 }
 
-test('finds the daemon and shows agents, tasks, figures and the last events', async () => {
+test('the follower finds the daemon and shows agents, tasks, figures and the last events', async () => {
   const { number } = await served.api.addTask({ project: served.project, title: 'Sort the list' });
   const { until, problems } = follow();
   const seen = await until(
@@ -92,7 +92,7 @@ test('parts that nobody wants are not read until somebody does', async () => {
   expect((await until(({ metrics }) => metrics !== null)).metrics?.period).toBe('24h');
 });
 
-test('of more than 50 events the oldest leave', async () => {
+test('of more than 50 events the oldest are dropped', async () => {
   const { project } = served;
   const { until } = follow();
   await until(({ activity }) => activity.length > 0);
@@ -112,7 +112,7 @@ test('a daemon that stops and starts again on another port is found again', asyn
   expect(states.at(0)).toMatch(/^ready/);
 });
 
-test('one that starts again at the same address is noticed too', async () => {
+test('a daemon that starts again at the same address is noticed too', async () => {
   const { until } = follow();
   const { startedAt } = await until(({ state, isLive }) => state === 'ready' && isLive);
   await served.restart({ port: Number(new URL(served.url).port) });
@@ -120,7 +120,7 @@ test('one that starts again at the same address is noticed too', async () => {
   expect(seen.startedAt).toBe(served.daemon.info.startedAt);
 });
 
-test('without a WebSocket it polls, and says so', async () => {
+test('without a WebSocket the follower polls, and says so', async () => {
   const { WebSocket } = globalThis;
   Object.assign(globalThis, { WebSocket: undefined });
   try {
@@ -142,7 +142,7 @@ test('texts of agents cannot hide or reorder what is beside them', async () => {
   expect(shown.warnings).toEqual(['clear']);
 });
 
-test('a repository that the daemon does not know', async () => {
+test('a repository that the daemon does not know is reported as such', async () => {
   const { until, follower } = follow({ root: tmpdir() });
   await until(({ state }) => state === 'no_project');
   expect(follower.api).not.toBeNull();
@@ -186,7 +186,7 @@ test('while the workspace is not trusted, everything can be read and nothing cha
     if (method !== 'GET' && name !== 'emergencyStop') await expect(calls[name]!()).rejects.toThrow('not trusted');
 });
 
-test('no daemon: nobody answers at the address, the file is broken, or there is none', async () => {
+test('no daemon is found when nobody answers at the address, the file is broken, or there is none', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tidemill-vscode-'));
   try {
     expect(await findDaemon(folder)).toBeNull();

@@ -78,7 +78,7 @@ test.each(['/v1/health', '/v1/projects'])(
   },
 );
 
-test('where only a part of what it says cannot be read, the rest is shown, with a banner', async () => {
+test('where only a part of what another version says cannot be read, the rest is shown, with a banner', async () => {
   await changed({ '/inbox': [{ flow: 'new' }] }, async (folder) => {
     const seen = await seenIn(folder, ({ isUnreadable, status, metrics }) => isUnreadable && !!status && !!metrics);
     const [first] = overviewOf(seen, OPTIONS).banners;

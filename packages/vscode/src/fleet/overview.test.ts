@@ -74,7 +74,7 @@ const seen = (more: Partial<Seen> = {}): Seen => ({
 const shown = (more: Partial<Seen>, options = {}) =>
   overviewOf(seen(more), { maxWorkers: 3, isTrusted: true, ...options });
 
-describe('a card', () => {
+describe('the card of an agent', () => {
   test('says what the agent does, since when and how far it is', () => {
     const todo = [
       { text: 'read', status: 'done' as const },
@@ -128,7 +128,7 @@ describe('a card', () => {
   });
 });
 
-describe('the header', () => {
+describe('the header of the fleet view', () => {
   test('counts agents by what they do', () => {
     const workers = [
       worker({ status: 'working' }),
@@ -162,7 +162,7 @@ describe('the header', () => {
   });
 });
 
-describe('banners', () => {
+describe('the banners of the fleet view', () => {
   const texts = (more: Partial<Seen>, options = {}) => shown(more, options).banners.map(({ text }) => text);
 
   test('a lost stream is said while changes are polled', () => {
@@ -210,7 +210,7 @@ test('the emergency stop names every agent and task that it ends', () => {
   expect(impactText(null)).toContain('You can still stop everything.');
 });
 
-test('the view takes only its own messages, and runs only its own commands', () => {
+test('the fleet view takes only its own messages, and runs only its own commands', () => {
   expect(parseRequest({ type: 'command', command: 'tidemill.pauseAll' })).not.toBeNull();
   expect(parseRequest({ type: 'worker', worker: 'agent-1', operation: 'pause' })).not.toBeNull();
   for (const wrong of [
@@ -224,7 +224,7 @@ test('the view takes only its own messages, and runs only its own commands', () 
     expect(parseRequest(wrong)).toBeNull();
 });
 
-test('the page allows its own script and nothing else', () => {
+test('the page of the fleet view allows its own script and nothing else', () => {
   const page = pageOf({
     csp: 'https://own',
     nonce: 'n0',

@@ -33,8 +33,8 @@ const alert = (more: Partial<InboxItem> = {}) =>
   item({ ref: 'a12', kind: 'alert', isBlocking: false, task: null, title: 'stuck', text: 'agent-1 is stuck', ...more });
 const labels = (of: InboxItem, about: QuestionView | null = null) => choicesOf(of, about).map(({ label }) => label);
 
-describe('what can be done about an item', () => {
-  test('a question: its options with marks, a text, and its task', () => {
+describe('the choices for an inbox item', () => {
+  test('of a question are its options with marks, a text, and its task', () => {
     expect(isQuestion(item())).toBe(true);
     expect(choicesOf(item(), question())).toMatchObject([
       { does: 'answer', option: 1, label: 'ISO (default, recommended)', detail: 'as 2026-11-17' },
@@ -45,7 +45,7 @@ describe('what can be done about an item', () => {
     ]);
   });
 
-  test('what an agent offers is not drawn as an icon', () => {
+  test('do not draw the words of an agent as an icon', () => {
     const options = [{ label: 'Use $(pwd)', description: '$(check) safe', recommended: false, implications: '' }];
     expect(choicesOf(item(), question({ options, defaultAnswer: '$(x)' })).slice(0, 2)).toMatchObject([
       { label: 'Use \\$(pwd)', detail: '\\$(check) safe' },
@@ -53,12 +53,12 @@ describe('what can be done about an item', () => {
     ]);
   });
 
-  test('a question without options: its default and a text', () => {
+  test('of a question without options are its default and a text', () => {
     const about = question({ options: [], defaultAnswer: 'as before' });
     expect(choicesOf(item({ task: null }), about).map(({ does }) => does)).toEqual(['default', 'write']);
   });
 
-  test('an approval: approve, request changes, cancel', () => {
+  test('of an approval are approve, request changes and cancel', () => {
     const plan = item({
       ref: '#7',
       kind: 'approval',
@@ -68,7 +68,7 @@ describe('what can be done about an item', () => {
     expect(labels(plan).slice(0, 3)).toEqual(['Approve', 'Request changes…', 'Cancel task']);
   });
 
-  test('a stuck task: retry, with or without a note', () => {
+  test('of a stuck task are to retry it with or without a note', () => {
     const stuck = item({
       ref: '#7',
       kind: 'escalation',
@@ -78,7 +78,7 @@ describe('what can be done about an item', () => {
     expect(labels(stuck).slice(0, 3)).toEqual(['Retry', 'Retry with a note…', 'Cancel task']);
   });
 
-  test('a conflict opens in the merge editor', () => {
+  test('of a conflict open the merge editor', () => {
     const conflict = item({
       ref: '#7',
       kind: 'escalation',
@@ -88,13 +88,13 @@ describe('what can be done about an item', () => {
     expect(choicesOf(conflict, null)[0]).toMatchObject({ does: 'conflict' });
   });
 
-  test('a proposal: approve, or refuse with a reason', () => {
+  test('of a proposal are to approve it, or to refuse it with a reason', () => {
     const proposal = item({ ref: 'p3', kind: 'approval', task: null });
     expect(proposalOf(proposal)).toBe(3);
     expect(labels(proposal)).toEqual(['Approve', 'Refuse…']);
   });
 
-  test('an alert: its own actions, then acknowledge', () => {
+  test('of an alert are its own actions, then to acknowledge it', () => {
     const stuck = alert({ actions: [{ id: 'restart', label: 'Restart agent' }] });
     expect(labels(stuck)).toEqual(['Restart agent', 'Acknowledge']);
   });
@@ -144,7 +144,7 @@ describe('notifications', () => {
     expect(toast).toMatchObject({ severity, text: '$25 of $50 are spent' });
   });
 
-  test('one at a time: what comes meanwhile waits, and comes together', () => {
+  test('come one at a time: those that arrive meanwhile wait, and come together', () => {
     const policy = new ToastPolicy([]);
     expect(told([item()], policy)).not.toBeNull();
     policy.see([item(), item({ ref: 'Q8.1' }), alert({ severity: 'warning' })], 'all');
@@ -158,7 +158,7 @@ describe('notifications', () => {
     expect(told(both)).toMatchObject({ severity: 'info', text: '2 alerts. half is spent' });
   });
 
-  test('each item once, and again only when it becomes worse', () => {
+  test('come once for each item, and again only when it becomes worse', () => {
     const policy = new ToastPolicy([]);
     told([alert({ severity: 'warning' })], policy);
     policy.close();
@@ -210,7 +210,7 @@ test('the age of an item is right until it changes', () => {
   expect(at(25 * 60 * minute)).toEqual(['1 d ago', '1 d ago', '2 d ago']);
 });
 
-test('a title says why in words, and keeps the words of people', () => {
+test('the title of an inbox item says why in words, and keeps the words of people', () => {
   const harmless = (ref: string, title: string) => harmlessItem({ ...item({ ref, title }) }).title;
   expect(harmless('#3', 'blocked, no_changes')).toBe('the agent changed nothing');
   expect(harmless('q3', 'Rename load_all?')).toBe('Rename load_all?');

@@ -7,12 +7,12 @@ const NOTHING = { workers: null, dailyBudgetUsd: null, monthlyBudgetUsd: null, e
 const check = (given: Record<string, unknown>) => checkSettings({ ...NOTHING, ...given } as never, KNOWN);
 
 describe('the settings of the editor', () => {
-  test('unset ones leave everything to the config, and nothing is said', () => {
+  test('leave everything to the config when they are unset, and nothing is said', () => {
     expect(check({})).toEqual({ settings: NOTHING, problems: [] });
     expect(check({ workers: undefined })).toEqual({ settings: NOTHING, problems: [] });
   });
 
-  test('right ones are taken as they are', () => {
+  test('are taken as they are when they are right', () => {
     const given = { workers: 3, dailyBudgetUsd: 20, monthlyBudgetUsd: 300.5, enabledCategories: ['testing'] };
     expect(check(given)).toEqual({ settings: given, problems: [] });
   });
@@ -52,7 +52,7 @@ describe('the settings of the editor', () => {
   });
 });
 
-test('only what differs from the daemon is offered', () => {
+test('only settings that differ from those of the daemon are offered', () => {
   const has = { dailyUsd: 50, monthlyUsd: 500, categories: CATEGORIES };
   expect(gapOf(NOTHING, has)).toEqual({});
   const same = { workers: 3, dailyBudgetUsd: 50, monthlyBudgetUsd: 500, enabledCategories: [...CATEGORIES].reverse() };

@@ -88,9 +88,9 @@ describe('a task from the code', () => {
     ['/* TODO tidy up */', 'tidy up'],
     ['<!-- TODO: say more -->', 'say more'],
     ['call(); // XXX', 'Do what the TODO comment says'],
-  ])('%s', (line, text) => expect(todoIn(line)).toBe(text));
+  ])('gets its title from the comment %s', (line, text) => expect(todoIn(line)).toBe(text));
 
-  test.each(['const todo = 1;', 'the word TODO in a text', '// autodone'])('%s is none', (line) =>
+  test.each(['const todo = 1;', 'the word TODO in a text', '// autodone'])('is not made from %s', (line) =>
     expect(todoIn(line)).toBeNull(),
   );
 
@@ -102,13 +102,13 @@ describe('a task from the code', () => {
     });
   });
 
-  test('a selection stays whole, whatever it contains', () => {
+  test('keeps a selection whole, whatever it contains', () => {
     const { body } = draftOfSelection({ path: 'a.md', line: 1 }, 'text\n````\ncode\n````', 'markdown');
     expect(body).toContain('\n`````markdown\ntext\n````\ncode\n````\n`````\n');
   });
 });
 
-test('a task in words', () => {
+test('a task is put into words with its plan, criteria, runs and questions', () => {
   const detail = {
     task: {
       ...task(7, 'review'),

@@ -17,7 +17,7 @@ const html = (text: string, more: { level?: number; isInline?: boolean; isWrappe
     }),
   );
 
-test('renders what agents write', () => {
+test('markdown renders what agents write', () => {
   expect(html('Some **bold**, *soft* and `code`\nnext line')).toBe(
     '<p dir="auto">Some <strong>bold</strong>, <em>soft</em> and <code dir="ltr">code</code><br/>next line</p>',
   );
@@ -29,14 +29,14 @@ test('renders what agents write', () => {
   expect(html('a `b` *c*\n\n# d', { isInline: true })).toContain('<code dir="ltr">b</code> <em>c</em>');
 });
 
-test('keeps the order of headings', () => {
+test('markdown keeps the order of headings', () => {
   const tags = (text: string, level: number) => [...html(text, { level }).matchAll(/<(h\d)/g)].map(([, tag]) => tag);
   expect(tags('# a\n## b\n#### c\n## d\n# e', 3)).toEqual(['h3', 'h4', 'h5', 'h4', 'h3']);
   expect(tags('#### a\n# b\n###### c', 4)).toEqual(['h4', 'h4', 'h5']);
   expect(tags('# a\n## b\n### c\n#### d', 5)).toEqual(['h5', 'h6', 'h6', 'h6']);
 });
 
-test('opens only web and mail addresses', () => {
+test('markdown opens only web and mail addresses', () => {
   expect(safeAddress('https://example.org/a b')).toBe('https://example.org/a%20b');
   expect(safeAddress('mailto:ada@example.org')).toBe('mailto:ada@example.org');
   const refused = ['javascript:alert(1)', 'JaVaScRiPt:x', '\u0001javascript:x', ' java\nscript:x', 'data:text/html,x'];
@@ -48,7 +48,7 @@ test('opens only web and mail addresses', () => {
   expect(html('https://bank.example/a')).not.toContain('(to ');
 });
 
-test('hides nothing that was written', () => {
+test('markdown hides nothing that was written', () => {
   for (const text of [
     '<!-- secret -->',
     '[a]: https://x.example "secret"',
@@ -62,7 +62,7 @@ test('hides nothing that was written', () => {
   expect(html('a &#x202E; &#8206;b')).toBe('<p dir="auto">a [U+202E] [U+200E]b</p>');
 });
 
-test('leaves what is too much as it was written', () => {
+test('markdown leaves what is too much as it was written', () => {
   const many = `# first\n\n${'|a|b|\n|-|-|\n'}${'|c|d|\n'.repeat(5000)}`;
   const { parts, rest } = parseMarkdown(many);
   expect(parts).toHaveLength(1);
@@ -105,7 +105,7 @@ const PIECES = [
 const ELEMENT =
   /^<\/?(?:p|br|hr|h[3-6]|ul|ol|li|blockquote|table|thead|tbody|tr|th|td|em|strong|s|code|pre|div|span|a)(?: (?:dir|class|start|data-side|data-depth|aria-hidden|target|rel|title|href)="[^"<>]*")*\/?>/;
 
-test('makes only harmless elements of anything', () => {
+test('markdown makes only harmless elements of anything', () => {
   assert(
     property(array(constantFrom(...PIECES), { maxLength: 12 }), (pieces) => {
       const made = html(pieces.join(''));

@@ -27,7 +27,7 @@ describe('a file of the target', () => {
     expect(kinds({ target: file('a', '') })).toEqual(['a file 0']);
   });
 
-  test('that the task deleted: only what the target changed since is lost', () => {
+  test('that the task deleted is lost only where the target changed it since', () => {
     expect(kinds({ base: old, target: now })).toEqual(['a file 1']);
     expect(kinds({ base: old, target: { ...old, path: 'b' } })).toEqual([]);
   });

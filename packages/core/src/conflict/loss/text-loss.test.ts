@@ -33,7 +33,7 @@ function lost({ base, target, ours, result, others = [] }: Case): string[] {
 
 const BASE = 'start\nalpha = 1\nbeta = 2\nend\n';
 
-describe('a resolution that keeps what the target did', () => {
+describe('a resolution that keeps what the target did loses nothing', () => {
   const both = { base: BASE, target: `${BASE}by main\n`, ours: `${BASE}by task\n` };
   const call = { base: 'foo(a)\n', target: 'foo(a, b)\n', ours: 'foo(x)\n' };
   const values = { base: 'limit = 30\n', target: 'limit = 45\n', ours: 'limit = 30 * scale\n' };
@@ -133,12 +133,12 @@ describe('a resolution that keeps what the target did', () => {
       result: 'a {\n  one\n}\nb { two words }\nc { three words }\n',
     },
   };
-  test.each(Object.entries(cases))('%s', (_, each) => {
+  test.each(Object.entries(cases))('in the case: %s', (_, each) => {
     expect(lost(each)).toEqual([]);
   });
 });
 
-describe('a resolution that loses something of the target', () => {
+describe('a resolution that drops something of the target is reported', () => {
   const config = {
     base: 'name = old\nlimit = 30\nmode = slow\n',
     target: 'name = old\nlimit = 45\nmode = slow\n',
@@ -256,7 +256,7 @@ describe('a resolution that loses something of the target', () => {
       losses: ['2: items.push(a);'],
     },
   };
-  test.each(Object.entries(cases))('%s', (_, { losses, ...each }) => {
+  test.each(Object.entries(cases))('in the case: %s', (_, { losses, ...each }) => {
     expect(lost(each)).toEqual(losses);
   });
 });

@@ -43,7 +43,7 @@ const json = (value: object) => JSON.stringify(value, null, 2);
 const edit = (text: string, from: string, to: string) => text.replace(from, to);
 const before = (text: string, at: string, line: string) => text.replace(at, `${line}\n${at}`);
 
-describe('a test that checks less', () => {
+describe('a test that checks less is reported', () => {
   test.each<[string, string, string, string, string | RegExp]>([
     [
       'a weaker assertion',
@@ -174,12 +174,12 @@ describe('a test that checks less', () => {
       'removed',
     ],
     ['a folder of tests without names', 'test/sums.js', TEST, edit(TEST, 'toBe(3)', 'toBe(4)'), 'removed or changed'],
-  ])('%s', (_name, path, old, now, expected) => {
+  ])('in the case: %s', (_name, path, old, now, expected) => {
     expect(now).not.toBe(old);
     expect(why(path, old, now)).toMatch(expected);
   });
 
-  test('deleted, moved away, or made a link', () => {
+  test('when it is deleted, moved away, or made a link', () => {
     expect(why('test/sum.test.ts', TEST, null)).toBe('a test is deleted');
     for (const to of ['test/sum.test.ts.bak', 'docs/sum.test.ts', 'test/sum.ts', 'test/old/sum.test.ts'])
       expect(reported([change('test/sum.test.ts', TEST, null), change(to, null, TEST)])).toMatchObject([
@@ -190,7 +190,7 @@ describe('a test that checks less', () => {
   });
 });
 
-describe('a file that decides', () => {
+describe('a file that decides about gates', () => {
   test.each([
     ...['.npmrc', 'packages/a/.npmrc', '.github/workflows/ci.yml', '.gitlab-ci.yml', '.circleci/config.yml'],
     ...['vitest.config.ts', 'jest.config.js', '.mocharc.json', 'playwright.config.ts', 'conftest.py', 'pytest.ini'],
@@ -222,7 +222,7 @@ describe('a file that decides', () => {
       'setupTests.ts',
     ],
     ...['.ESLINTRC.JSON', 'pom.xml', 'build.gradle.kts', 'src/__mocks__/fs.ts', 'spec/spec_helper.rb'],
-  ])('%s, new or changed', (path) => {
+  ])('is reported: %s, new or changed', (path) => {
     expect(why(path, null, 'x')).not.toBeNull();
     expect(why(path, 'x', 'y')).not.toBeNull();
     expect(why(path, 'x', null)).not.toBeNull();
@@ -231,11 +231,11 @@ describe('a file that decides', () => {
   test.each([
     ...['src/standard-deviation.ts', 'src/ruff.py', 'src/expect.ts', 'src/make.ts', 'docs/eslint.md', 'README.md'],
     ...['src/contest.ts', 'src/latest.js', 'src/config.ts', 'assets/test.png', 'src/jest.ts', 'src/setup.ts'],
-  ])('not %s', (path) => {
+  ])('is not %s', (path) => {
     expect(why(path, 'x', 'y')).toBeNull();
   });
 
-  test('package.json: only what gates use', () => {
+  test('package.json is reported only for what gates use', () => {
     const base = { name: 'a', scripts: { test: 'vitest run' }, devDependencies: { vitest: '5.0.0' } };
     const now = (more: object) => why('package.json', json(base), json({ ...base, ...more }));
     expect(now({ version: '2.0.0', dependencies: { 'left-pad': '^1.0.0' } })).toBeNull();
@@ -249,7 +249,7 @@ describe('a file that decides', () => {
     expect(why('package.json', json(base), null)).toBe('is deleted');
   });
 
-  test('pyproject.toml and Cargo.toml by their sections', () => {
+  test('pyproject.toml and Cargo.toml are reported by their sections', () => {
     const python = '[project]\nname = "a"\n[tool.pytest.ini_options]\naddopts = "-q"\n';
     expect(why('pyproject.toml', python, edit(python, '"a"', '"b"'))).toBeNull();
     expect(why('pyproject.toml', python, edit(python, '"-q"', '"-q --deselect tests"'))).toContain('tool.pytest');
@@ -259,7 +259,7 @@ describe('a file that decides', () => {
     expect(why('Cargo.toml', rust, edit(rust, '[dep', 'autotests = false\n[dep'))).toContain('which tests are built');
   });
 
-  test('the script a gate names, and the files next to it', () => {
+  test('the script that a gate names is reported, and so are the files next to it', () => {
     const checks = [{ name: 'check', run: 'cd tools && bash ./verify.sh --fast', proves: ['data/*.csv'] }];
     expect(why('tools/verify.sh', 'a', 'b', checks)).toContain('command of gate check');
     expect(why('tools/lib/part.sh', 'a', 'b', checks)).toContain('in the same folder as a script');
@@ -270,7 +270,7 @@ describe('a file that decides', () => {
     ).toBeNull();
   });
 
-  test('the script that a package script calls', () => {
+  test('the script that a package script calls is reported', () => {
     const manifests = {
       'package.json': json({ scripts: { test: 'npm run unit', unit: 'node run-all.js', other: 'node x.js' } }),
     };
@@ -279,7 +279,7 @@ describe('a file that decides', () => {
     expect(reported([change('x.js', 'a', 'b')], [npmTest], manifests)).toEqual([]);
   });
 
-  test('helpers and expected results of tests', () => {
+  test('helpers and expected results of tests are reported', () => {
     for (const path of ['test/helper.js', 'tests/fixtures/a.json', 'src/__snapshots__/a.snap', 'spec/support/x.rb'])
       expect(why(path, 'a', 'b')).toContain('helper or an expected result');
     expect(why('test/helper.js', 'a', null)).toContain('deleted');
@@ -305,7 +305,7 @@ describe('a file that decides', () => {
     ['a.go', 'os.Exit(0)'],
     ['src/a.rs', 'std::process::exit(0)'],
     ['run.sh', 'check || true'],
-  ])('%s with %s', (path, line) => {
+  ])('%s is reported when it contains %s', (path, line) => {
     expect(why(path, 'a\n', `a\n${line}\n`)).not.toBeNull();
     expect(why(path, null, `${line}\n`)).not.toBeNull();
     expect(why(path, `${line}\n`, `${line}\nmore\n`)).toBeNull();
@@ -316,27 +316,27 @@ describe('a file that decides', () => {
     ['src/a.py', 'sys.exit(2)'],
     ['src/a.js', 'const next = exits.find(isOpen);'],
     ['docs/a.md', 'call process.exit(0)'],
-  ])('not %s with %s', (path, line) => {
+  ])('%s is not reported when it contains %s', (path, line) => {
     expect(why(path, 'a\n', `a\n${line}\n`)).toBeNull();
   });
 
-  test('a lock file that changes alone', () => {
+  test('a lock file that changes alone is reported', () => {
     const lock = change('package-lock.json', '{"a":1}', '{"a":2}');
     expect(reported([lock])).toMatchObject([{ file: 'package-lock.json' }]);
     expect(reported([lock, change('package.json', '{}', '{"dependencies":{"a":"2"}}')])).toEqual([]);
   });
 
-  test('code that cannot be examined', () => {
+  test('code that cannot be examined is reported', () => {
     expect(reported([{ path: 'src/a.ts', before: null, after: fact(null) }])[0]?.why).toContain('too large');
     expect(reported([{ path: 'logo.png', before: null, after: fact(null) }])).toEqual([]);
   });
 
-  test('names are shown without control characters', () => {
+  test('is shown without control characters in its name', () => {
     expect(reported([change('a\u001b[2J\n/.npmrc', null, 'x')])[0]?.file).toBe('a?[2J?/.npmrc');
   });
 });
 
-describe('honest work', () => {
+describe('honest work is not reported', () => {
   test.each<[string, ChangedFile[]]>([
     ['source', [change('src/sum.ts', 'a', 'b')]],
     ['a new test', [change('src/sub.test.ts', null, TEST)]],
@@ -407,7 +407,7 @@ describe('honest work', () => {
       [change('src/a.ts', 'process.exit(0)', null), change('src/b.ts', null, 'process.exit(0)')],
     ],
     ['documents', [change('README.md', 'a', 'b'), change('docs/x.md', null, 'y')]],
-  ])('%s', (_name, changed) => {
+  ])('in the case: %s', (_name, changed) => {
     expect(reported(changed)).toEqual([]);
   });
 });

@@ -55,7 +55,7 @@ const denied = (reason: string) => ({
   },
 });
 
-describe('a hook', () => {
+describe('a hook of Claude Code', () => {
   const hooks = createHooks({
     guard: () => Promise.reject(new Error('no such rule')),
     beforeStop: async () => null,
@@ -82,14 +82,14 @@ describe('a hook', () => {
     expect(answer).toMatchObject(denied('no hook here'));
   });
 
-  it('blocks in the program too, where it can', () => {
+  it('is registered to block in the program too when it fails', () => {
     expect(hooks.registered).toMatchObject({
       PreToolUse: [{ onFailure: 'block' }, { matcher: 'StructuredOutput', onFailure: 'block' }],
     });
   });
 });
 
-describe('a permission', () => {
+describe('a permission of Claude Code', () => {
   it.each([
     ['nobody decides', { tool_name: 'Write', input: {} }],
     ['the request cannot be read', { tool_name: 'Write' }],
@@ -117,7 +117,7 @@ describe('a permission', () => {
   });
 });
 
-describe('the channel', () => {
+describe('the control channel of Claude Code', () => {
   it('keeps what is said before the program runs, in order, and ends its input after it', async () => {
     const { channel, input, sent } = open();
     void channel.ask({ subtype: 'initialize' }).catch(() => undefined);
@@ -150,7 +150,7 @@ describe('the channel', () => {
     await expect(channel.ask({ subtype: 'd' })).rejects.toThrow('has ended');
   });
 
-  it('passes messages on, reports what is none, and refuses what it does not know', async () => {
+  it('passes messages on, reports what is not a message, and refuses what it does not know', async () => {
     const { channel, input, hear, heard, noise, ask } = open();
     channel.connect(input);
     channel.hear(Buffer.from('not JSON\n{"broken":\n\n'));
@@ -165,7 +165,7 @@ describe('the tool for questions', () => {
   const server = askServer(async (questions) => `asked ${questions.length}`)!;
   const call = (method: string, params?: object) => server.answer('person', { jsonrpc: '2.0', id: 1, method, params });
 
-  it('is offered and called as any other of its protocol', async () => {
+  it('is offered and called like any other tool of its protocol', async () => {
     const { channel, input, ask } = open({ mcp: server.answer });
     channel.connect(input);
     const message = { jsonrpc: '2.0', id: 4, method: 'tools/call', params: { name: 'ask_person', arguments: {} } };

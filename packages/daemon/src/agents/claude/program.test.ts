@@ -20,7 +20,7 @@ async function program(file: string, text = '#!/bin/sh\n'): Promise<string> {
 }
 const find = (wanted?: string) => findClaude(wanted, root, { PATH: path.join(folder, 'prefix', 'bin') });
 
-describe('the program', () => {
+describe('the program of Claude Code', () => {
   it('is the one on PATH, then the repository’s own, then one that came with the SDK', async () => {
     const platform = `${process.platform}-${process.arch}`;
     const packaged = `prefix/lib/node_modules/@anthropic-ai/claude-agent-sdk-${platform}/claude`;
@@ -64,7 +64,7 @@ it.each([
   // Judged when it starts.
   ['something else', true],
   [null, true],
-])('the version %s is new enough: %s', (version, isFine) => {
+])('the version %s of Claude Code is new enough: %s', (version, isFine) => {
   expect(problemOfVersion(version) === null).toBe(isFine);
 });
 
@@ -78,7 +78,7 @@ it.each([
   ],
   [{}, /does not confirm/],
   [null, /did not answer in time/],
-])('a program that answers %j is judged', (reply, problem) => {
+])('a program of Claude Code that answers %j is judged by its answer', (reply, problem) => {
   const said = problemOfReply(reply);
   if (problem === null) expect(said).toBeNull();
   else expect(said).toMatch(problem);

@@ -20,7 +20,7 @@ function booked(isResumed: boolean) {
   return { told, costs: new RequestCosts(NO_PRICES, isResumed, (usage) => told.push(usage)) };
 }
 
-it('reports the difference of totals that grow from turn to turn', () => {
+it('the cost of a request is the difference of totals that grow from turn to turn', () => {
   const { told, costs } = booked(false);
   costs.settle(result(totals(1000, 0.5)));
   costs.settle(result(totals(1500, 0.75)));
@@ -32,7 +32,7 @@ it('reports the difference of totals that grow from turn to turn', () => {
   ]);
 });
 
-it('reports nothing of a resumed session’s past, known or not', () => {
+it('the cost of a request includes nothing of a resumed session’s past, known or not', () => {
   const { told, costs } = booked(true);
   costs.settle(result(totals(9000, 4)));
   expect(told).toEqual([]);

@@ -12,7 +12,7 @@ it.each([
   ['or try again at 11:30 PM.', Date.parse('2026-11-15T23:30:00')],
   ['or try again at 7:05 AM.', Date.parse('2026-11-16T07:05:00')],
   ['exceeded retry limit, last status: 429 Too Many Requests', undefined],
-])('finds the moment in "%s"', (message, at) => {
+])('the retry time that Codex reports is read from "%s"', (message, at) => {
   expect(retryAtIn(message, NOW)).toBe(at);
 });
 
@@ -28,6 +28,6 @@ it.each([
   ['stream disconnected before completion: error sending request', 'network'],
   ["Codex ran out of room in the model's context window.", 'context_too_long'],
   ['The requested model does not exist', null],
-])('knows the words "%s"', (message, failure) => {
+])('a failure of Codex is classified by its words "%s"', (message, failure) => {
   expect(classify(message)).toBe(failure);
 });

@@ -29,7 +29,7 @@ async function fire(event: 'PreToolUse' | 'Stop', input: object | string) {
 
 const bash = { tool_name: 'Bash', tool_input: { command: 'ls' }, cwd: '/w' };
 
-it('allows without output', async () => {
+it('the guard socket allows a call without output', async () => {
   socket = await openGuardSocket(ALLOWS);
   expect(await fire('PreToolUse', bash)).toEqual({ stdout: '', stderr: '', exitCode: 0 });
   expect(await fire('Stop', {})).toEqual({ stdout: '', stderr: '', exitCode: 0 });
@@ -40,12 +40,12 @@ it.each<[string, AgentRequest['guard'], object | string]>([
   ['a guard throws', () => Promise.reject(new Error('broken')), bash],
   ['the guards say no', async () => ({ kind: 'deny', guard: 'g', reason: 'no' }), bash],
   ['it cannot be read what is asked', ALLOWS.guard, 'not json'],
-])('denies when %s', async (_why, guard, input) => {
+])('the guard socket denies a call when %s', async (_why, guard, input) => {
   socket = await openGuardSocket({ ...ALLOWS, guard });
   expect(await fire('PreToolUse', input)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/\w/) });
 });
 
-it('denies when the socket is closed, but lets the agent end', async () => {
+it('the guard socket denies a call when it is closed, but lets the agent end', async () => {
   socket = await openGuardSocket(ALLOWS);
   await socket.close();
   expect(await fire('PreToolUse', bash)).toMatchObject({
@@ -70,14 +70,14 @@ it.each([
   expect(stdout.includes('not yet')).toBe(isChecked);
 });
 
-it('denies when the hook itself cannot run', async () => {
+it('the guard socket denies a call when the hook itself cannot run', async () => {
   socket = await openGuardSocket(ALLOWS);
   const { hooks } = socket.hooks as Hooks;
   hooks.PreToolUse![0]!.hooks[0]!.command = hooks.PreToolUse![0]!.hooks[0]!.command.replace('hook.ts', 'no-hook.ts');
   expect(await fire('PreToolUse', bash)).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/\w/) });
 });
 
-it('reports the start folder of a command when it is not the worktree', async () => {
+it('the guard socket reports the start folder of a command when it is not the worktree', async () => {
   const calls: ToolCall[] = [];
   const guard: AgentRequest['guard'] = async (call) => {
     calls.push(call);
@@ -88,7 +88,7 @@ it('reports the start folder of a command when it is not the worktree', async ()
   expect(calls).toEqual([{ tool: 'Bash', cwd: "/w/it's", input: { command: 'ls' } }]);
 });
 
-it('checks every file of a patch, and denies the whole patch', async () => {
+it('the guard socket checks every file of a patch, and denies the whole patch', async () => {
   const calls: ToolCall[] = [];
   socket = await openGuardSocket({
     ...ALLOWS,

@@ -16,7 +16,7 @@ function events(...lines: object[]): CodexEvent[] {
 const reports = (progress: CodexProgress, ...lines: object[]) =>
   events(...lines).flatMap((event) => progress.take(event) ?? []);
 
-test('its plan is the to-do list', () => {
+test('the plan of Codex is the to-do list', () => {
   const items = [
     { text: 'read', completed: true },
     { text: 'write', completed: false },
@@ -33,7 +33,7 @@ test('its plan is the to-do list', () => {
     ]);
 });
 
-test('tools are counted once, also over a second process, and the running one is named', () => {
+test('tools of Codex are counted once, also over a second process, and the running one is named', () => {
   const progress = new CodexProgress(10);
   const command = "/bin/bash -lc 'npm test'";
   const item = { id: 'item_1', type: 'command_execution', command };
@@ -51,7 +51,7 @@ test('tools are counted once, also over a second process, and the running one is
   expect(reports(progress, { type: 'item.completed', item: { id: 'item_2', type: 'agent_message' } })).toEqual([]);
 });
 
-test('turns are the requests to the model, reported when they change', () => {
+test('turns of Codex are the requests to the model, reported when they change', () => {
   const progress = new CodexProgress(10);
   expect([progress.requests(0), progress.requests(3), progress.requests(3)]).toEqual([
     null,

@@ -46,8 +46,8 @@ async function finishSpec(): Promise<void> {
 beforeEach(() => open(STAGING));
 afterEach(() => bed.close());
 
-describe('what lands is delivered', () => {
-  test('each commit once, also after a restart; several landings at once are one delivery', async () => {
+describe('the delivery of what lands', () => {
+  test('happens once for each commit, also after a restart; several landings at once are one delivery', async () => {
     const first = await land();
     await killed();
     expect(await statuses()).toEqual(['staging healthy']);
@@ -69,7 +69,7 @@ describe('what lands is delivered', () => {
     expect(all[2]!.tasks.map((task) => task.number).sort()).toEqual([2, 3, 4]);
   });
 
-  test('the second environment only when the first is healthy with the same commit', async () => {
+  test('reaches the second environment only when the first is healthy with the same commit', async () => {
     await bed.close();
     await open(STAGING, PRODUCTION);
     deliverer.script = ({ environment: name }, what) => (name === 'staging' && what === 'health' ? failed : passed);
@@ -81,7 +81,7 @@ describe('what lands is delivered', () => {
     expect(await environment('production')).toMatchObject({ live: { commit: second } });
   });
 
-  test('an environment keeps what it has when the one before it goes back', async () => {
+  test('leaves an environment as it is when the one before it goes back', async () => {
     await bed.close();
     await open(STAGING, PRODUCTION);
     // Production skips the first commit.
@@ -97,7 +97,7 @@ describe('what lands is delivered', () => {
     expect((await deliveries()).filter((each) => each.environment === 'production')).toHaveLength(1);
   });
 
-  test('after a finished specification, once', async () => {
+  test('can follow a finished specification, once', async () => {
     await bed.close();
     await open({ ...STAGING, when: 'spec' });
     await land();
@@ -109,7 +109,7 @@ describe('what lands is delivered', () => {
     expect(await statuses()).toEqual(['staging healthy']);
   });
 
-  test('notify_and_proceed tells people and begins', async () => {
+  test('with notify_and_proceed tells people and begins', async () => {
     await bed.close();
     await open({ ...STAGING, approve: 'notify_and_proceed' });
     await land();
@@ -117,7 +117,7 @@ describe('what lands is delivered', () => {
     expect(await bed.alerts()).toContain('info delivery_notice staging');
   });
 
-  test('a variable that is not set: nothing runs, and what was live stays', async () => {
+  test('fails before anything runs when a variable is not set, and what was live stays', async () => {
     const first = await land();
     deliverer.blocked = '$TOKEN is not set where the daemon was started';
     await land();
@@ -133,7 +133,7 @@ const about = ({ id: deliveryId, projectId, environment: name }: Delivery) => ({
   environment: name,
 });
 
-describe('approval', () => {
+describe('the approval of a delivery', () => {
   beforeEach(async () => {
     await bed.close();
     await open({ ...STAGING, approve: 'requires_approval' });
@@ -175,7 +175,7 @@ describe('approval', () => {
 });
 
 describe('a delivery that goes wrong', () => {
-  test('a failed check rolls back to the last healthy commit', async () => {
+  test('is rolled back to the last healthy commit after a failed check', async () => {
     const first = await land();
     deliverer.ran.length = 0;
     deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
@@ -196,7 +196,7 @@ describe('a delivery that goes wrong', () => {
   test.each([
     ['half of it succeeds', failed, '`deploy`: exit code 1'],
     ['it hangs', hungUp, '`deploy`: it did not end within 10 s and was killed'],
-  ])('%s: rolled back with its own commands', async (_name, end, why) => {
+  ])('is rolled back with its own commands when %s', async (_name, end, why) => {
     const first = await land();
     deliverer.rollbackCommands = ['undo'];
     deliverer.ran.length = 0;
@@ -209,7 +209,7 @@ describe('a delivery that goes wrong', () => {
     ]);
   });
 
-  test('GitHub does not start its workflow: nothing is rolled back, and what is live stays', async () => {
+  test('is not rolled back when GitHub does not start its workflow, and what is live stays', async () => {
     const first = await land();
     deliverer.workflow = 'deploy.yml';
     deliverer.script = () => ({ result: 'not_started', note: 'GitHub answered 403' });
@@ -222,7 +222,7 @@ describe('a delivery that goes wrong', () => {
     expect(await environment()).toMatchObject({ state: 'healthy', live: { commit: first } });
   });
 
-  test('nothing to go back to: it failed, and that is told', async () => {
+  test('has failed when there is nothing to go back to, and that is told', async () => {
     deliverer.script = (_context, what) => (what === 'health' ? failed : passed);
     await land();
     expect(await statuses()).toEqual(['staging failed']);
@@ -256,7 +256,7 @@ describe('a delivery that goes wrong', () => {
   });
 });
 
-describe('the daemon is killed', () => {
+describe('a delivery whose daemon is killed', () => {
   const hangAt = (step: string) => {
     deliverer.script = (_context, what) => (what === step ? 'hang' : passed);
   };
@@ -266,7 +266,7 @@ describe('the daemon is killed', () => {
     ['in a command without a check: a person is asked', 'deploy', { hasHealth: false }, 'asking', []],
     ['in a command that may be repeated', 'deploy', { repeatable: true }, 'healthy', ['build', 'deploy', 'health']],
     ['in the check', 'health', {}, 'healthy', ['health']],
-  ])('%s', async (_name, step, rules, status, after) => {
+  ])('is carried on by the next daemon: %s', async (_name, step, rules, status, after) => {
     await bed.close();
     await open({ ...STAGING, ...rules });
     deliverer.hasHealth = rules.hasHealth ?? true;
@@ -281,7 +281,7 @@ describe('the daemon is killed', () => {
   });
 
   test.each(['deploy', 'health'])(
-    'after a person stopped it in %s: it is not carried on, but rolled back',
+    'after a person stopped it in %s is not carried on, but rolled back',
     async (step) => {
       await bed.close();
       await open({ ...STAGING, repeatable: true });
@@ -304,7 +304,7 @@ describe('the daemon is killed', () => {
   test.each<[string, string, DeliveryStatus]>([
     ['what has begun is asked about', 'deploy', 'asking'],
     ['what has not begun is cancelled', '', 'cancelled'],
-  ])('and the environment is removed from the settings: %s', async (_name, step, status) => {
+  ])('and whose environment is removed from the settings: %s', async (_name, step, status) => {
     const commit = await land();
     hangAt(step);
     if (step !== '') await land();
@@ -319,7 +319,7 @@ describe('the daemon is killed', () => {
     expect(deliverer.ran).toEqual([]);
   });
 
-  test('with nothing to go back to: a person is not offered a rollback', async () => {
+  test('offers a person no rollback when there is nothing to go back to', async () => {
     hangAt('deploy');
     await land();
     deliverer.script = () => passed;
@@ -328,7 +328,7 @@ describe('the daemon is killed', () => {
     expect((await questions())[0]!.options.map(({ label }) => label)).toEqual(['It is live', 'Run it again']);
   });
 
-  test('in a workflow: it is followed, not started again; a rollback starts another one', async () => {
+  test('in a workflow is followed, not started again; a rollback starts another one', async () => {
     await land();
     deliverer.workflow = 'deploy.yml';
     hangAt('workflow 0');
@@ -347,7 +347,7 @@ describe('the daemon is killed', () => {
     ]);
   });
 
-  test('between the last command and the check: only the check runs', async () => {
+  test('between the last command and the check runs only the check', async () => {
     await land();
     hangAt('health');
     const second = await land();
@@ -367,7 +367,7 @@ describe('the daemon is killed', () => {
     expect((await deliveries())[1]).toMatchObject({ status: 'healthy' });
   });
 
-  test('in a command, and the check fails: rolled back', async () => {
+  test('in a command is rolled back when the check fails', async () => {
     const first = await land();
     hangAt('deploy');
     const second = await land();
@@ -387,7 +387,7 @@ describe('the daemon is killed', () => {
     ['It is live', 'healthy'],
     ['Roll back', 'rolled_back'],
     ['Run it again', 'healthy'],
-  ])('and a person answers: %s', async (text, status) => {
+  ])('in a command follows the answer of a person: %s', async (text, status) => {
     const first = await land();
     hangAt('deploy');
     const second = await land();
@@ -408,7 +408,7 @@ describe('the daemon is killed', () => {
   test.each<[string, (what: string) => StepEnd, DeliveryStatus]>([
     ['passes', () => passed, 'rolled_back'],
     ['fails', (what) => (what === 'health after rollback' ? failed : passed), 'rollback_failed'],
-  ])('in a rollback, and the check %s', async (_name, then, status) => {
+  ])('in a rollback ends with the check, which %s', async (_name, then, status) => {
     await land();
     deliverer.rollbackCommands = ['undo'];
     deliverer.script = (_context, what) => (what === 'health' ? failed : what === 'undo' ? 'hang' : passed);

@@ -39,7 +39,7 @@ describe('a commit that others made', () => {
     expect(await steps()).toEqual(['run passed', 'run passed', 'health passed']);
   });
 
-  test('and fails a gate: nothing runs, the gate is named, what is live stays, and only a person can override it', async () => {
+  test('that fails a gate is not delivered: the gate is named, and only a person can override it', async () => {
     const first = await mill.land();
     await mill.request(first);
     await bed.pass(10 * MINUTE);
@@ -68,7 +68,7 @@ describe('a commit that others made', () => {
     expect(await steps()).toEqual(['run passed', 'run passed', 'health passed']);
   });
 
-  test('and the daemon is killed in the proof: the next one proves it, and delivers it once', async () => {
+  test('is proven and delivered once by the next daemon when the daemon is killed in the proof', async () => {
     const commit = await pushed('fine');
     await bed.pass(0);
     expect(await steps()).toEqual(['prove running']);
@@ -78,7 +78,7 @@ describe('a commit that others made', () => {
     expect(mill.deliverer.ran).toEqual(ofCommit(commit));
   });
 
-  test('and a person stops it in the proof: nothing runs', async () => {
+  test('is not delivered when a person stops it in the proof', async () => {
     await pushed('fine');
     await bed.pass(0);
     const { id: deliveryId, projectId, environment } = (await mill.deliveries())[0]!;

@@ -54,7 +54,7 @@ const WRITES = ['delivery.begin', 'delivery.step_begin', 'delivery.step_end', 'd
 const ofCommit = (commit: string) => ['build', 'deploy', 'health'].map((each) => `staging ${each} ${commit}`);
 
 test.each(WRITES)(
-  'a full disk at %s: it is recorded when there is space again, and nothing runs twice',
+  'a delivery with a full disk at %s is recorded when there is space again, and nothing runs twice',
   async (type) => {
     await open();
     fault = failing(type, 500, () => Promise.reject(full()));
@@ -65,7 +65,7 @@ test.each(WRITES)(
   },
 );
 
-test.each(WRITES)('%s took effect and its answer was lost: nobody is asked', async (type) => {
+test.each(WRITES)('a delivery asks nobody when %s took effect and its answer was lost', async (type) => {
   await open();
   fault = failing(type, 1, afterwards);
   const commit = await mill.land();
@@ -74,7 +74,7 @@ test.each(WRITES)('%s took effect and its answer was lost: nobody is asked', asy
   expect(mill.bed.notes.filter((note) => note.includes('interrupted'))).toEqual([]);
 });
 
-test('a question whose answer was lost is asked once', async () => {
+test('a delivery’s question whose answer was lost is asked once', async () => {
   await open();
   await mill.land();
   mill.deliverer.rollbackCommands = ['undo'];
@@ -92,7 +92,7 @@ test('a question whose answer was lost is asked once', async () => {
   expect(mill.bed.notes.filter((note) => note.includes('interrupted'))).toEqual([]);
 });
 
-test('an unexpected error that lasts: the delivery is not left busy, and a person is asked when it is over', async () => {
+test('a delivery is not left busy by an unexpected error that lasts; a person is asked when it is over', async () => {
   await open();
   let isBroken = true;
   fault = (_write, command) =>
@@ -113,7 +113,7 @@ test('an unexpected error that lasts: the delivery is not left busy, and a perso
   expect(await mill.statuses()).toEqual(['staging healthy']);
 });
 
-test('an unexpected error before anything ran: it failed, and nobody is asked what is there', async () => {
+test('a delivery fails at an unexpected error before anything ran, and nobody is asked what is there', async () => {
   await open();
   fault = failing('delivery.step_begin', 1, () => Promise.reject(new Error('unexpected')));
   await mill.land();
@@ -122,7 +122,7 @@ test('an unexpected error before anything ran: it failed, and nobody is asked wh
   expect(await mill.bed.alerts()).toContain('error delivery_failed staging');
 });
 
-test('a full disk while the daemon stops: what ended is recorded within the time it has', async () => {
+test('the end of a delivery is recorded in the time left when the disk is full while the daemon stops', async () => {
   await open();
   await mill.land();
   let isFull = false;
@@ -141,7 +141,7 @@ test('a full disk while the daemon stops: what ended is recorded within the time
   expect(await mill.statuses()).toEqual(['staging healthy', 'staging healthy']);
 });
 
-test('a full disk before it begins: it waits, and begins when there is space', async () => {
+test('a delivery waits while the disk is full, and begins when there is space', async () => {
   await open();
   const commit = await mill.land();
   const { bed, deliverer } = mill;

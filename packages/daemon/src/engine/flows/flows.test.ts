@@ -82,7 +82,7 @@ describe('a flow that dies at any point has full effect or none', { timeout: 120
   const isOnRecord = async () => (await eventsOf('emergency.executed')).length === 1;
   const desired = async () => (await mill.store.workers(PROJECT)).map((worker) => worker.desired);
 
-  test.each([false, true])('a restart (reset: %s)', async (isReset) => {
+  test.each([false, true])('in a restart (reset: %s)', async (isReset) => {
     const crashed = async () => {
       await busy();
       await mill.must({ type: 'worker.crash', projectId: PROJECT, workerId: `${PROJECT}/w1`, error: 'x' });
@@ -101,7 +101,7 @@ describe('a flow that dies at any point has full effect or none', { timeout: 120
     expect(deaths).toBe(2);
   });
 
-  test('an emergency stop without an engine', async () => {
+  test('in an emergency stop without an engine', async () => {
     const stop = async (store: Store) => {
       const left = await store.leased(PROJECT);
       const ids = (await store.workers(PROJECT)).map(({ id }) => id);
@@ -115,7 +115,7 @@ describe('a flow that dies at any point has full effect or none', { timeout: 120
     });
   });
 
-  test('recovering stuck tasks', async () => {
+  test('in the recovery of stuck tasks', async () => {
     const recover = async (store: Store) =>
       recoverStuck(
         { store, withWorkspace: noWorkspace },
@@ -128,7 +128,7 @@ describe('a flow that dies at any point has full effect or none', { timeout: 120
     });
   });
 
-  test('a purge; tasks that started meanwhile stay', async () => {
+  test('in a purge, and tasks that started meanwhile stay', async () => {
     const open = async () => {
       for (let count = 1; count <= 3; count += 1) await mill.create();
     };
@@ -184,7 +184,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
     await inGit();
   };
 
-  test('settled while the process dies: the next start settles it, with one commit and the same name', async () => {
+  test('that is settled while the process dies is settled by the next start, with one commit and the same name', async () => {
     const settle = async (store: Store) => {
       await settleConflict({ store, project: await project(), conflicts: bed.workspace }, task, personActor('ada'), []);
     };
@@ -206,7 +206,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
     expect(deaths).toBe(3);
   });
 
-  test('changed after it was settled: it waits for a person', async () => {
+  test('that changed after it was settled waits for a person', async () => {
     await conflicting();
     const of = { projectId: PROJECT, taskId: task.id, by: personActor('ada') };
     await mill.must({ type: 'conflict.begin_settle', ...of });
@@ -216,7 +216,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
     await bed.remove();
   });
 
-  test('aborted while the process dies: nothing is lost', async () => {
+  test('that is aborted while the process dies loses nothing', async () => {
     const abort = async (store: Store) => abortConflict({ store, workspace: bed.workspace }, task, personActor('ada'));
     await atEachDeath(conflicting, abort, async () => {
       const now = (await mill.store.task(task.id))!;

@@ -26,32 +26,32 @@ const choose = (files: ReturnType<typeof file>[], owners: Record<string, FileOwn
   return [aged.map(({ id }) => id), oversized.map(({ id }) => id)];
 };
 
-test('a file goes when both it and its task are older than the age', () => {
+test('housekeeping removes a file when both it and its task are older than the age', () => {
   const files = [file('old', 40), file('rewritten', 1), file('late', 40), file('unfinished', 400)];
   const unfinished: FileOwner = { ...ended(400), endedAt: null };
   expect(choose(files, { old: ended(31), rewritten: ended(31), late: ended(29), unfinished })).toEqual([['old'], []]);
 });
 
-test('what a landed commit names stays for its own time, whatever the size', () => {
+test('housekeeping keeps what a landed commit names for its own time, whatever the size', () => {
   const files = [file('a', 100), file('b', 366), file('c', 5)];
   const owners = { a: ended(100, { isLanded: true }), b: ended(366, { isLanded: true }), c: ended(5) };
   expect(choose(files, owners, limits({ mostBytes: 5 }))).toEqual([['b'], ['c']]);
 });
 
-test('above the size the oldest of finished tasks go, until it is below', () => {
+test('housekeeping removes the oldest files of finished tasks while the total is above the size', () => {
   const files = [file('new', 1), file('older', 3), file('oldest', 4), file('busy', 9)];
   const owners = { new: ended(1), older: ended(3), oldest: ended(4), busy: { ...ended(9), endedAt: null } };
   expect(choose(files, owners, limits({ mostBytes: 25 }))).toEqual([[], ['oldest', 'older']]);
 });
 
-test('never keeps for ever; a file of nobody, or of a project without limits here, stays', () => {
+test('housekeeping removes nothing with the age never, and no file of nobody or of an unlimited project', () => {
   const files = [file('a', 9000), file('unknown', 9000), file('other', 9000)];
   const owners = { a: ended(9000), other: ended(9000, { projectId: 'q' }) };
   expect(choose(files, owners, limits({ expiry: expiry('never', NOW) }))).toEqual([[], []]);
   expect(choose(files, owners)).toEqual([['a'], []]);
 });
 
-test('nothing of an unfinished task is ever chosen, and only candidates are', () => {
+test('housekeeping never chooses a file of an unfinished task, and only candidates', () => {
   const anyOwner = fc.record({
     projectId: fc.constantFrom('p', 'q', null),
     endedAt: fc.option(fc.integer({ min: 0, max: NOW })),

@@ -138,14 +138,14 @@ const JOBS: Record<Exclude<JobMode, (typeof ELSEWHERE)[number]>, () => Promise<J
   },
 };
 
-test('every mode of a job with texts of people or of the repository is tried', () => {
+test('hidden instructions are tried in every job mode with texts of people or of the repository', () => {
   expect(Object.keys(JOBS).sort()).toEqual(
     JOB_MODES.filter((mode) => !ELSEWHERE.some((other) => other === mode)).sort(),
   );
 });
 
 test.each(Object.entries(JOBS))(
-  '%s: hidden instructions stay inside what is marked as material',
+  'in the mode %s hidden instructions stay inside what is marked as material',
   async (mode, request) => {
     const { prompt } = await briefingOf(deps, await request());
     expectMarked(prompt);
@@ -155,7 +155,7 @@ test.each(Object.entries(JOBS))(
   },
 );
 
-test('comments on a version, and the version itself, are marked', async () => {
+test('comments on a version of a specification, and the version itself, are marked as material', async () => {
   const [spec] = (await bed.store.records({ noun: 'spec', projectId })).filter(({ id }) => id === 'spec_3');
   const comments = [{ line: 0, quote: '', text: POISON }];
   await bed.must({ type: 'spec.revise', projectId, specId: 'spec_3', version: spec!.version, comments, by });
@@ -164,7 +164,7 @@ test('comments on a version, and the version itself, are marked', async () => {
   expectMarked(prompt);
 });
 
-test.each(TASK_MODES)('%s: the notes of the repository are marked', async (mode) => {
+test.each(TASK_MODES)('in the mode %s the notes of the repository are marked as material', async (mode) => {
   await bed.add(TASK_MODES.indexOf(mode) + 100);
   const task = (await bed.store.task(`task_${TASK_MODES.indexOf(mode) + 100}`))!;
   const { prompt } = await deps.prompts.render({

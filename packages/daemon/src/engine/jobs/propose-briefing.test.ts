@@ -15,7 +15,7 @@ const COMMITS = Array.from({ length: 10 }, (_, index) => ({
   reverts: [],
 }));
 
-test('the prompt has the category, the last ten commits, open tasks, languages, and what was refused before', async () => {
+test('the prompt for a proposal has the category, ten commits, open tasks, languages, and earlier refusals', async () => {
   const asked: AgentRequest[] = [];
   const root = '/nowhere';
   const loop = LoopConfig.parse({ enabled: true, categories: ['testing'], exposure: 4, max: 3 });

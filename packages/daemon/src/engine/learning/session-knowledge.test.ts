@@ -3,7 +3,7 @@ import { sessionKnowledge } from './session-knowledge.ts';
 
 const known = (text: string, confidence = 0.7, files = '') => ({ text, confidence, files });
 
-test('a session is told the most certain first, once each, without secrets, within 1,000 tokens', () => {
+test('a session is told the most certain lessons first, once each, without secrets, within 1,000 tokens', () => {
   expect(sessionKnowledge([])).toBe('');
   const text = sessionKnowledge([
     known('use port 1'),

@@ -101,7 +101,7 @@ describe('tasks that wait to be merged', { timeout: 60_000 }, () => {
       ).toBe(true);
   });
 
-  it('one that is cancelled while the batch is proven does not land, the others do', async () => {
+  it('that are cancelled while the batch is proven do not land, and the others do', async () => {
     await open();
     await waiting(4);
     await bed.pass(5 * SECOND);

@@ -155,7 +155,7 @@ describe('a shared remote', { timeout: 60_000 }, () => {
     expect(await bed.alerts()).toEqual([]);
   });
 
-  it('to which others push during every run of the gates: the inbox says so, and it lands in a quiet moment', async () => {
+  it('to which others push during every run of the gates gets the landing in a quiet moment; the inbox says so', async () => {
     await shared();
     const { run } = gates;
     let pushes = 0;

@@ -16,51 +16,54 @@ const tracker = 'packages/daemon/src/engine/reactors/tracker.test.ts';
 const deliveries = 'packages/daemon/src/engine/delivery/deliveries.test.ts';
 const money = 'raises alerts, stops at the limit within one request, and resumes at midnight';
 const settings = 'test/e2e/budget.test.ts';
-const outage = '%s: all work stops';
+const outage = 'is %s while all work stops';
 
 /** The test in which each kind of alert is raised. A kind without one does not compile. */
 const RAISED: Record<AlertKind, [file: string, test: string]> = {
-  agent_auth: [conditions, '%s: the agent needs a person'],
-  agent_credit: [conditions, '%s: the agent needs a person'],
-  autonomy: ['packages/core/src/question/hold.test.ts', 'notify_and_proceed raises an alert and continues'],
-  baseline_red: [conditions, 'a target that fails its gates: one alert with the repair command'],
+  agent_auth: [conditions, 'is %s when the agent needs a person'],
+  agent_credit: [conditions, 'is %s when the agent needs a person'],
+  autonomy: [
+    'packages/core/src/question/hold.test.ts',
+    'is not needed with notify_and_proceed, which raises an alert and continues',
+  ],
+  baseline_red: [conditions, 'is raised once for a target that fails its gates, with the repair command'],
   budget_50: [spending, money],
-  budget_75: [conditions, 'three quarters of the budget are spent'],
+  budget_75: [conditions, 'an alert is raised when three quarters of the budget are spent'],
   budget_90: [spending, money],
   budget_100: [spending, money],
-  channel: ['packages/daemon/src/channels/delivery.test.ts', 'a wrong token: a clear error, one alert'],
+  channel: ['packages/daemon/src/channels/delivery.test.ts', 'for a wrong token has a clear error and one alert'],
   config_adjusted: [settings, 'impossible values are replaced, and reported'],
   config_invalid: [settings, 'an invalid one is reported and changes nothing'],
-  delivery_failed: [deliveries, 'nothing to go back to: it failed, and that is told'],
-  delivery_notice: [deliveries, 'notify_and_proceed tells people and begins'],
-  delivery_rolled_back: [deliveries, 'a failed check rolls back to the last healthy commit'],
-  dependency_blocked: [alerts, 'a blocked one: told after two hours'],
-  dependency_cancelled: [alerts, 'a cancelled one: told within a minute'],
+  delivery_failed: [deliveries, 'has failed when there is nothing to go back to, and that is told'],
+  delivery_notice: [deliveries, 'with notify_and_proceed tells people and begins'],
+  delivery_rolled_back: [deliveries, 'is rolled back to the last healthy commit after a failed check'],
+  dependency_blocked: [alerts, 'are told after two hours when it is blocked'],
+  dependency_cancelled: [alerts, 'are told within a minute when it is cancelled'],
   disk_full: [conditions, outage],
-  environment: [conditions, 'prepare steps that fail for everyone'],
+  environment: [conditions, 'is raised for prepare steps that fail for everyone'],
   error_rate: [alerts, 'whose runs fail again and again raise the error rate'],
-  evidence_missing: [conditions, 'commits on the target whose evidence the store does not have'],
+  evidence_missing: [conditions, 'is raised for commits on the target whose evidence the store does not have'],
   flaky_gate: [merging, 'a gate that fails and passes on the same tree is a flake'],
-  guard_bypassed: [guards, 'a bypass lets one call of one task pass, is recorded, and counts against the guard'],
-  guard_proposed: [guards, 'a proposed guard observes, is approved, and then refuses with its reason'],
+  guard_bypassed: [guards, 'lets one call of one task pass after a bypass, which is recorded and counts against it'],
+  guard_proposed: [guards, 'observes, is approved, and then refuses with its reason'],
   landing_waits: [alerts, 'is told after a minute with what to do'],
   loop_exhausted: [loop, 'has one alert when all categories rest, stays idle, and goes on after the rest'],
-  loop_paused: [loop, 'it pauses with an alert when too many runs fail, and goes on when it is switched on'],
+  loop_paused: [loop, 'the loop pauses with an alert when too many runs fail, and goes on when it is switched on'],
   loop_stalled: [loop, 'a stall of an hour is told with what waits for what, and is over with the next step'],
   memory_generic: [memory, 'tells that agents record what is too general, or grade themselves'],
   memory_graded: [memory, 'tells that agents record what is too general, or grade themselves'],
   memory_oscillates: [memory, 'tells that a lesson is disputed'],
   memory_unused: [memory, 'tells that lessons are stored and not used'],
-  no_transition: ['packages/core/src/pipeline/end-stage.test.ts', '%s %s: %s → %s'],
+  no_transition: ['packages/core/src/pipeline/end-stage.test.ts', 'in %s, %s with the outcome %s leads to %s'],
   push_failed: [remotes, 'that is down holds nothing up'],
   push_refused: [remotes, 'that refuses the push lands nothing'],
-  queue_high: [alerts, 'with a long queue or a short one'],
-  queue_low: [alerts, 'with a long queue or a short one'],
+  queue_high: [alerts, 'with a queue that is too long or too short raise an alert'],
+  queue_low: [alerts, 'with a queue that is too long or too short raise an alert'],
   reactor_loop: [
     'packages/daemon/src/engine/reactors/host.test.ts',
     'of a reactor over its own events pauses it, with one alert; others continue',
   ],
-  remote_branch_gone: [conditions, 'a branch that was deleted at the remote'],
+  remote_branch_gone: [conditions, 'is raised for a branch that was deleted at the remote'],
   repository_gone: [conditions, outage],
   review_waiting: [alerts, 'is told after two hours with the reason, and is over when it is done'],
   rollback_failed: [deliveries, 'a rollback that fails too asks a person with the exact commands'],
@@ -71,10 +74,10 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   stuck: [alerts, 'names its worker, and is over when it shows a sign of life'],
   target_diverged: [remotes, 'that was pushed by force stops merging until a person brings both together'],
   target_gone: [conditions, outage],
-  target_reset: [conditions, 'a target that was reset before landed work'],
+  target_reset: [conditions, 'is raised for a target that was reset before landed work'],
   too_many_conflicts: [
     'packages/core/src/conflict/conflict.test.ts',
-    'builders get no new work, others do; one alert; with five it continues',
+    'keep new work from builders only and raise one alert; with five, work continues',
   ],
   tracker: [tracker, 'a tracker that is in trouble is told once, and closes by itself'],
   tracker_item: [tracker, 'a text by a stranger waits for a person, and again when it is edited'],
@@ -82,7 +85,7 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   worker_unresponsive: [alerts, 'of a daemon that died are degraded, then unresponsive'],
 };
 
-it.each(Object.entries(RAISED))('%s is raised in a test', (kind, [file, test]) => {
+it.each(Object.entries(RAISED))('the alert kind %s is raised in a test', (kind, [file, test]) => {
   const text = readFileSync(path.join(ROOT, file), 'utf8');
   expect(text).toContain(test);
   expect(text).toContain(kind);

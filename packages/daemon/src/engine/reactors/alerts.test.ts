@@ -60,7 +60,7 @@ describe('a landing that a dirty checkout holds up', { timeout: 60_000 }, () => 
     expect(await isOpen('landing_waits')).toBe(false);
   });
 
-  it('a short wait is not told', async () => {
+  it('is not told after a short wait', async () => {
     await open();
     bed.repository.isDirty = true;
     await bed.add(1, { accept });
@@ -75,7 +75,7 @@ describe('a landing that a dirty checkout holds up', { timeout: 60_000 }, () => 
 });
 
 describe('tasks behind one that does not continue', { timeout: 60_000 }, () => {
-  it('a cancelled one: told within a minute, over when the dependency is dropped', async () => {
+  it('are told within a minute when it is cancelled, until the dependency is dropped', async () => {
     await open(() => ({ agentFor: () => silentAgent }));
     await bed.add(1);
     await bed.add(2, { dependsOn: ['task_1'] });
@@ -88,7 +88,7 @@ describe('tasks behind one that does not continue', { timeout: 60_000 }, () => {
     expect(await isOpen('dependency_cancelled')).toBe(false);
   });
 
-  it('a blocked one: told after two hours', async () => {
+  it('are told after two hours when it is blocked', async () => {
     await open((self) => ({ agentFor: () => failing('no_progress', () => false, self) }));
     await bed.add(1);
     await bed.add(2, { dependsOn: ['task_1'] });
@@ -120,7 +120,7 @@ describe('a review that waits', { timeout: 60_000 }, () => {
     expect(await isOpen('review_waiting')).toBe(false);
   });
 
-  it('because its agent is in backoff', async () => {
+  it('is told with the reason that its agent is in backoff', async () => {
     await open(
       (self) => ({
         agentFor: (mode) =>
@@ -189,7 +189,7 @@ describe('workers', { timeout: 60_000 }, () => {
     expect(await isOpen('error_rate')).toBe(false);
   });
 
-  it('with a long queue or a short one', async () => {
+  it('with a queue that is too long or too short raise an alert', async () => {
     await open(() => ({ agentFor: () => silentAgent }));
     for (let number = 1; number <= 14; number += 1) await bed.add(number);
     await bed.start();
@@ -236,7 +236,7 @@ describe('a stuck task', { timeout: 60_000 }, () => {
     expect(await isOpen('stuck')).toBe(false);
   });
 
-  it('"Wait" is kept: not interrupted at 30 minutes, asked again after another half hour', async () => {
+  it('is not interrupted at 30 minutes after the answer "Wait", and asked about again half an hour later', async () => {
     await open(() => ({ agentFor: () => silentAgent, workers: 1 }));
     await bed.add(1);
     await bed.start();
@@ -254,7 +254,7 @@ describe('a stuck task', { timeout: 60_000 }, () => {
     expect((await bed.store.runs('task_1'))[0]?.outcome).toBe('interrupted');
   });
 
-  it('"Wait" is kept over a restart of the daemon', async () => {
+  it('is not interrupted after the answer "Wait", also over a restart of the daemon', async () => {
     await open(() => ({ agentFor: () => silentAgent, workers: 1, isOwnerDead: () => true }));
     await bed.add(1);
     await bed.start();
@@ -267,7 +267,7 @@ describe('a stuck task', { timeout: 60_000 }, () => {
     expect(await isOpen('stuck')).toBe(false);
   });
 
-  it('a hung agent is not healthy because the daemon beats', async () => {
+  it('is not healthy merely because the daemon beats', async () => {
     await open(() => ({ agentFor: () => silentAgent, workers: 1 }));
     await bed.add(1);
     await bed.start();

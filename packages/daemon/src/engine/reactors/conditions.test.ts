@@ -17,8 +17,8 @@ async function open(change: (bed: EngineBed) => Partial<EngineDeps>): Promise<vo
 }
 const stage = async (number: number) => (await bed.store.task(`task_${number}`))?.stage;
 
-describe('alerts that close when their condition is over', { timeout: 60_000 }, () => {
-  it('a target that fails its gates: one alert with the repair command, also over a restart, until it is green', async () => {
+describe('an alert that closes when its condition is over', { timeout: 60_000 }, () => {
+  it('is raised once for a target that fails its gates, with the repair command, also over a restart', async () => {
     await open((self) => ({ gates: new SimGates(self.repository, self.clock, new Random(1), new Set()) }));
     bed.repository.commitByPerson('theirs', 'bug');
     await bed.add(1, { accept });
@@ -42,7 +42,7 @@ describe('alerts that close when their condition is over', { timeout: 60_000 }, 
     expect(await bed.alerts()).not.toContain('error baseline_red test');
   });
 
-  it('prepare steps that fail for everyone', async () => {
+  it('is raised for prepare steps that fail for everyone', async () => {
     let isBroken = true;
     const prepared = async (): Promise<Prepared> =>
       isBroken ? { kind: 'failed', text: 'no registry', isEnvironment: true } : { kind: 'ready' };
@@ -60,7 +60,7 @@ describe('alerts that close when their condition is over', { timeout: 60_000 }, 
   it.each<['agent_auth' | 'agent_credit', FailureClass]>([
     ['agent_auth', 'auth'],
     ['agent_credit', 'credit'],
-  ])('%s: the agent needs a person', async (kind, failure) => {
+  ])('is %s when the agent needs a person', async (kind, failure) => {
     let isFixed = false;
     await open((self) => {
       const works = quickAgent(() => self.repository);
@@ -82,28 +82,31 @@ describe('alerts that close when their condition is over', { timeout: 60_000 }, 
     expect(await bed.alerts()).not.toContain(`error ${kind} vendor`);
   });
 
-  it.each<Outage['kind']>(['disk_full', 'repository_gone', 'target_gone'])('%s: all work stops', async (kind) => {
-    let outage: Outage | null = null;
-    await open((self) => {
-      self.repository.outage = async () => outage as never;
-      return {};
-    });
-    await bed.start();
-    await bed.pass(MINUTE);
-    outage = { kind, text: 'Make space.' };
-    await bed.add(1, { accept });
-    await bed.pass(MINUTE);
-    expect(await bed.alerts()).toContain(`error ${kind}`);
-    // The next daemon finds that it is over.
-    await bed.stop();
-    outage = null;
-    await bed.start();
-    await bed.pass(10 * MINUTE);
-    expect(await stage(1)).toBe('done');
-    expect(await bed.alerts()).not.toContain(`error ${kind}`);
-  });
+  it.each<Outage['kind']>(['disk_full', 'repository_gone', 'target_gone'])(
+    'is %s while all work stops',
+    async (kind) => {
+      let outage: Outage | null = null;
+      await open((self) => {
+        self.repository.outage = async () => outage as never;
+        return {};
+      });
+      await bed.start();
+      await bed.pass(MINUTE);
+      outage = { kind, text: 'Make space.' };
+      await bed.add(1, { accept });
+      await bed.pass(MINUTE);
+      expect(await bed.alerts()).toContain(`error ${kind}`);
+      // The next daemon finds that it is over.
+      await bed.stop();
+      outage = null;
+      await bed.start();
+      await bed.pass(10 * MINUTE);
+      expect(await stage(1)).toBe('done');
+      expect(await bed.alerts()).not.toContain(`error ${kind}`);
+    },
+  );
 
-  it('a target that was reset before landed work', async () => {
+  it('is raised for a target that was reset before landed work', async () => {
     await open(() => ({}));
     const before = bed.repository.target;
     await bed.add(1, { accept });
@@ -119,7 +122,7 @@ describe('alerts that close when their condition is over', { timeout: 60_000 }, 
     expect(await bed.alerts()).not.toContain(`error target_reset ${landed}`);
   });
 
-  it('commits on the target whose evidence the store does not have', async () => {
+  it('is raised for commits on the target whose evidence the store does not have', async () => {
     let unknown: { commit: string; evidence: string; at: number }[] = [];
     await open((self) => {
       self.repository.provenCommits = async () => unknown as [];
@@ -134,7 +137,7 @@ describe('alerts that close when their condition is over', { timeout: 60_000 }, 
     expect(await bed.alerts()).not.toContain('error evidence_missing c1');
   });
 
-  it('a branch that was deleted at the remote', async () => {
+  it('is raised for a branch that was deleted at the remote', async () => {
     await open(() => ({ push: 'target' }));
     bed.repository.fetchTarget = async () => ({ kind: 'gone', name: 'origin/main' });
     await bed.add(1, { accept });
@@ -147,7 +150,7 @@ describe('alerts that close when their condition is over', { timeout: 60_000 }, 
   });
 });
 
-it('three quarters of the budget are spent', { timeout: 60_000 }, async () => {
+it('an alert is raised when three quarters of the budget are spent', { timeout: 60_000 }, async () => {
   await open((self) => {
     const works = quickAgent(() => self.repository);
     const agent: Agent = {

@@ -171,7 +171,7 @@ describe('a coming conflict', () => {
     expect(await foreseen(2)).toEqual([[1, ['common']]]);
   });
 
-  test('says nothing about work that merges, and records nothing', async () => {
+  test('is neither told nor recorded for work that merges', async () => {
     await steer('merger', 'paused');
     await add(1);
     await add(2);
@@ -185,7 +185,7 @@ describe('a coming conflict', () => {
     expect(await forecastsSince(0)).toEqual([]);
   });
 
-  test('is in the next prompt, for both', async () => {
+  test('is in the next prompt of both tasks', async () => {
     await collide();
     await retry(1);
     await pass(1_000);
@@ -208,7 +208,7 @@ describe('a coming conflict', () => {
 });
 
 describe('tasks that will conflict', () => {
-  test('are not built again at the same time; another one is', async () => {
+  test('are not built again at the same time; another task is', async () => {
     await collide();
     await retry(1);
     await retry(2);
@@ -236,7 +236,7 @@ describe('tasks that will conflict', () => {
     expect(working().toSorted()).toEqual([1, 2]);
   });
 
-  test('the larger lands first, the smaller is reworked, and the forecast is gone', async () => {
+  test('land with the larger first; the smaller is reworked, and the forecast is gone', async () => {
     await collide();
     await steer('merger', 'running');
     await pass(10_000);
@@ -251,7 +251,7 @@ describe('tasks that will conflict', () => {
     expect(await foreseen(1)).toEqual([]);
   });
 
-  test('the larger lands first also after both waited for a person, in whatever order they are due', async () => {
+  test('land with the larger first also after both waited for a person, in whatever order they are due', async () => {
     repository.isDirty = true;
     await add(1);
     await add(2);
@@ -283,14 +283,14 @@ describe('tasks that will conflict', () => {
     expect(working()).toEqual([1]);
   });
 
-  test('a cancelled one is forgotten', async () => {
+  test('are forgotten when one is cancelled', async () => {
     await collide();
     await must({ type: 'task.cancel', projectId, taskId: 'task_2', by });
     await pass(1_000);
     expect([await foreseen(1), await foreseen(2)]).toEqual([[], []]);
   });
 
-  test('the target counts too, when a person changes it', async () => {
+  test('may conflict with the target too, when a person changes it', async () => {
     await collide();
     repository.commitByPerson('common', 'by a person');
     await pass(61_000);

@@ -136,7 +136,7 @@ describe('the same violation three times', () => {
         for (const number of [1, 2, 3]) await engine.run(number, bash('git push origin main'));
       },
     ],
-  ])('%s', async (_what, act) => {
+  ])('proposes nothing in the case: %s', async (_what, act) => {
     await act();
     await settled();
     expect(await engine.proposals()).toEqual([]);

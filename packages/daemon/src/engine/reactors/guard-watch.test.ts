@@ -31,8 +31,8 @@ const run = (number: number) => engine.run(number);
 const eventually = (check: () => Promise<unknown> | unknown) => engine.eventually(check);
 const alerted = (alert: string) => eventually(async () => expect(await bed.alerts()).toContain(alert));
 
-describe('guards that are proposed', () => {
-  test('a proposed guard observes, is approved, and then refuses with its reason', async () => {
+describe('a guard that is proposed', () => {
+  test('observes, is approved, and then refuses with its reason', async () => {
     for (const number of [1, 2, 3]) expect(await run(number)).toEqual({ kind: 'allow' });
     const proposed = await proposeGuard(tools, { ...draft, by: ENGINE });
     expect(proposed).toMatchObject({ status: 'observing', refusedCount: 3, allowedCount: 0 });
@@ -58,7 +58,7 @@ describe('guards that are proposed', () => {
     await eventually(async () => expect(await bed.alerts()).not.toContain('info guard_proposed generated'));
   });
 
-  test('a bypass lets one call of one task pass, is recorded, and counts against the guard', async () => {
+  test('lets one call of one task pass after a bypass, which is recorded and counts against it', async () => {
     await proposeGuard(tools, { ...draft, by: ada });
     await expect(
       bypassGuard(tools, await proposal(), { taskId: 'task_1', why: 'once', by: ada }),
@@ -96,7 +96,7 @@ describe('guards that are proposed', () => {
     expect(heard.at(-3)).toMatchObject({ kind: 'deny', guard: 'generated' });
   });
 
-  test('a refused one does not come back, whatever its key and name, unless a person proposes it', async () => {
+  test('does not come back after it was refused, whatever its key and name, unless a person proposes it', async () => {
     await proposeGuard(tools, { ...draft, by: ENGINE });
     await expect(proposeGuard(tools, { ...draft, by: ENGINE })).rejects.toMatchObject({ code: 'conflict' });
     await decideGuard(tools, await proposal(), { decision: 'refuse', why: 'we edit them', by: ada });
@@ -112,7 +112,7 @@ describe('guards that are proposed', () => {
     expect(await proposeGuard(tools, { ...draft, by: ada })).toMatchObject({ status: 'observing' });
   });
 
-  test('one of an agent waits for a person before it observes, and ten at most wait', async () => {
+  test('by an agent waits for a person before it observes, and ten at most wait', async () => {
     const by = { kind: 'agent' as const, id: 'agent-1', name: 'agent-1' };
     const numbered = (number: number) => ({
       ...{ ...draft, key: `k${number}`, by },
@@ -133,7 +133,7 @@ describe('guards that are proposed', () => {
     expect(await tools.guards.read('g1')).toContain('observe: true');
   });
 
-  test('a changed guard observes again; a file that a person changed is not overwritten', async () => {
+  test('observes again after a change; a file that a person changed is not overwritten', async () => {
     await proposeGuard(tools, { ...draft, by: ada });
     await decideGuard(tools, await proposal(), { decision: 'approve', why: '', by: ada });
     const yaml = GENERATED.replace('generated/**', 'generated/*.ts');
@@ -160,7 +160,7 @@ describe('guards that are proposed', () => {
     expect(() => file()).toThrow('ENOENT');
   });
 
-  test('a crash between record and file is made up for', async () => {
+  test('has its file made to match its record after a crash between the two', async () => {
     const { id: proposalId } = await proposeGuard(tools, { ...draft, by: ada });
     const { refused, allowed, refusedCount, allowedCount } = await proposal();
     const about = { projectId: bed.projectId, proposalId, by: ada };
@@ -185,7 +185,7 @@ describe('guards that are proposed', () => {
     expect(file()).toMatch(OBSERVES);
   });
 
-  test('one that would refuse a fifth of all calls is not proposed', async () => {
+  test('is not recorded if it would refuse a fifth of all calls', async () => {
     engine.calls = [...engine.calls, ...Array.from({ length: 3 }, () => ({ tool: 'Bash', input: { command: 'ls' } }))];
     for (let number = 1; number <= 6; number += 1) await run(number);
     await expect(proposeGuard(tools, { ...draft, by: ada })).rejects.toMatchObject({
@@ -194,7 +194,7 @@ describe('guards that are proposed', () => {
     expect(await proposal()).toBeUndefined();
   });
 
-  test("in a person's own session it observes, refuses, and lets one call pass after a bypass", async () => {
+  test('observes in a person’s own session, refuses, and lets one call pass after a bypass', async () => {
     const write = async () =>
       answerHook(
         JSON.stringify({

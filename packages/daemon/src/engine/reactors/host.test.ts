@@ -115,7 +115,7 @@ describe('events', () => {
   });
 });
 
-describe('a call that fails', () => {
+describe('a call of a reactor that fails', () => {
   test('is repeated with growing pauses; the position stays before the event until it succeeds', async () => {
     const tries: number[] = [];
     const seen: string[] = [];
@@ -188,7 +188,7 @@ describe('a call that fails', () => {
   });
 });
 
-describe('ticks', () => {
+describe('the ticks of a reactor', () => {
   test('come at the period, measured from the end of the previous one, and when a call requests one', async () => {
     const at: number[] = [];
     await add(
@@ -223,7 +223,7 @@ describe('ticks', () => {
   });
 });
 
-describe('a loop', () => {
+describe('a loop of events', () => {
   test('of a reactor over its own events pauses it, with one alert; others continue', async () => {
     let calls = 0;
     const others: string[] = [];
@@ -271,7 +271,7 @@ describe('a loop', () => {
   });
 });
 
-describe('a stop', () => {
+describe('a stop of the reactors', () => {
   test('waits for the current call; nothing is called after it', async () => {
     const seen: string[] = [];
     const handle = await add(async (call) => {
@@ -296,7 +296,7 @@ describe('a stop', () => {
     expect(notes).toHaveLength(1);
   });
 
-  test('during a call: the next host repeats it, and a command with a key has one effect', async () => {
+  test('during a call lets the next host repeat it, and a command with a key has one effect', async () => {
     const after = await store.lastSeq();
     let isKilled = true;
     const calls: string[] = [];

@@ -143,7 +143,7 @@ describe('output of runs and gates', () => {
     expect(await createOutputFiles(folder(), clock).removal('gates', hash)).toBeNull();
   });
 
-  test('of a delivery goes by age once it has ended, and what is asked for it says so', async () => {
+  test('of a delivery goes by age once it has ended, and the answer to a request for it says so', async () => {
     const { project: projectId } = bed;
     const { rules } = (await bed.store.project(projectId))!;
     const staging = { name: 'staging', when: 'manual', approve: 'automated', after: null } as const;

@@ -10,7 +10,7 @@ const ada = personActor('ada');
 let bed: EngineBed;
 afterEach(() => bed.close());
 
-test('ten full cycles take less than four hours each on average, and little more than their agents do', async () => {
+test('ten full cycles of the loop take under four hours each on average, and little more than their agents', async () => {
   const minutes: Partial<Record<Mode, number>> = { propose: 10, plan: 15, implement: 90, review: 20 };
   const time = (mode: Mode) => minutes[mode] ?? 1;
   const ideas = proposer(MANY_IDEAS);
@@ -37,7 +37,7 @@ test('ten full cycles take less than four hours each on average, and little more
   expect(lead - ofAgents).toBeLessThan(2 * ofAgents);
 });
 
-test('it begins none of its tasks while its budget of a day is spent; other tasks go on', async () => {
+test('the loop begins none of its tasks while its budget of a day is spent; other tasks go on', async () => {
   const builder = (self: EngineBed) =>
     slowAgent(
       self,
@@ -83,7 +83,7 @@ test('it begins none of its tasks while its budget of a day is spent; other task
   expect(await built()).toBeGreaterThan(landed);
 });
 
-test('a higher budget lets it go on within a minute, and so does switching it on', async () => {
+test('a higher budget lets the loop go on within a minute, and so does switching it on', async () => {
   bed = await openLoop({ ideas: { a: 'nothing' }, loop: { budgetUsdPerDay: 1 } });
   const until = bed.clock.now() + HOUR;
   await bed.must({ type: 'loop.hold', projectId: bed.projectId, until });

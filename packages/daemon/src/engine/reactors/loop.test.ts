@@ -145,7 +145,7 @@ describe('with an empty queue the loop', () => {
   });
 });
 
-describe('where a person approves', () => {
+describe('where a person approves proposals', () => {
   test('three proposals wait, none is a task, and a restart loses none', async () => {
     await open({
       ideas: {
@@ -194,7 +194,7 @@ describe('where a person approves', () => {
 });
 
 describe('the loop limits itself', () => {
-  test('it pauses with an alert when too many runs fail, and goes on when it is switched on', async () => {
+  test('the loop pauses with an alert when too many runs fail, and goes on when it is switched on', async () => {
     await open({ ideas: { a: 'dies', b: 'dies', c: 'dies', d: 'dies', e: 'nothing' } });
     await bed.pass(HOUR);
     expect(await bed.alerts()).toContain('error loop_paused');
@@ -207,7 +207,7 @@ describe('the loop limits itself', () => {
     expect(await bed.alerts()).not.toContain('error loop_paused');
   });
 
-  test('it counts landed work that a later commit reverts', async () => {
+  test('the loop counts landed work that a later commit reverts', async () => {
     await open({ ideas: { a: proposalDraft('Grease the wheel') } });
     await bed.pass(10 * MINUTE);
     const [task] = await bed.store.tasks({ projectId: bed.projectId });

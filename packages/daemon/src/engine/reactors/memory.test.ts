@@ -128,7 +128,7 @@ describe('questions about lessons', () => {
     expect(await record(SCHEMA, 'task_10')).toMatchObject({ kind: 'refused' });
   });
 
-  test('one that is seen again is asked about as a pattern; silence changes nothing', async () => {
+  test('a lesson that is seen again is asked about as a pattern; silence changes nothing', async () => {
     await open();
     await bed.add(1);
     const { id } = await recorded(SCHEMA);
@@ -153,7 +153,7 @@ describe('questions about lessons', () => {
   });
 });
 
-describe('learning that goes wrong', () => {
+describe('the watch over learning', () => {
   test('tells that a lesson is disputed', async () => {
     await open();
     await recorded(SCHEMA, 'task_9', ada);
@@ -181,7 +181,7 @@ describe('learning that goes wrong', () => {
     expect(await bed.alerts()).toContain('info memory_unused');
   });
 
-  test('an agent that stores thousands gets no further than a few', async () => {
+  test('lets an agent that stores thousands of lessons get no further than a few', async () => {
     await open();
     const flood = Array.from(
       { length: 1000 },

@@ -111,7 +111,7 @@ describe('a proposed prompt', () => {
     expect((await change()).status).toBe('applied');
   });
 
-  test('is not the text in use, and a refused one does not come back', async () => {
+  test('must not be the text in use, and a refused one does not come back', async () => {
     const again = {
       type: 'prompt_change.propose',
       projectId: bed.projectId,

@@ -168,7 +168,7 @@ describe('the times of questions', () => {
 });
 
 describe('occasions of the catalogue', () => {
-  test('task_failed_repeatedly: asked once, when its agent gives up', async () => {
+  test('task_failed_repeatedly is asked once, when its agent gives up', async () => {
     await run(await add(1), 1, CRASHED);
     expect(await byTrigger('task_failed_repeatedly')).toMatchObject([
       { ref: 'Q1.1', type: 'blocking', taskId: 'task_1', text: expect.stringContaining('it will not') },
@@ -178,7 +178,7 @@ describe('occasions of the catalogue', () => {
     expect(await questions()).toHaveLength(1);
   });
 
-  test('task_failed_repeatedly: a question that an earlier daemon missed is asked at the start', async () => {
+  test('task_failed_repeatedly is asked at the start if an earlier daemon missed it', async () => {
     await host.stop();
     await run(await add(1), 1, CRASHED);
     expect(await questions()).toEqual([]);
@@ -186,7 +186,7 @@ describe('occasions of the catalogue', () => {
     expect(await byTrigger('task_failed_repeatedly')).toHaveLength(1);
   });
 
-  test('task_complexity_exceeded: a run that took more than three times the average', async () => {
+  test('task_complexity_exceeded is asked after a run that took more than three times the average', async () => {
     for (let number = 1; number <= 5; number += 1) await run(await add(number), 2, CRASHED);
     await run(await add(6), 6, CRASHED);
     expect(await byTrigger('task_complexity_exceeded')).toEqual([]);
@@ -196,7 +196,7 @@ describe('occasions of the catalogue', () => {
     expect(question.text).toContain('15 min, where 3 min is usual');
   });
 
-  test('multiple_failures: several gates still fail after every retry; asked instead of the general question', async () => {
+  test('multiple_failures is asked when several gates fail after every retry, instead of the general question', async () => {
     const { fence, runId } = await begin(await add(1));
     await must({ type: 'work.commit', ...fence, commit: 'c', tree: 'T', notes: [] });
     await must({
@@ -212,7 +212,7 @@ describe('occasions of the catalogue', () => {
     ]);
   });
 
-  test('validation_passed: raised for the first landing of a day, not for the second', async () => {
+  test('validation_passed is raised for the first landing of a day, not for the second', async () => {
     await must({ type: 'worker.register', projectId, workerId: 'merger', name: 'merger', role: 'merger' });
     for (const number of [1, 2]) {
       const tree = `T${number}`;
@@ -247,7 +247,7 @@ describe('occasions of the catalogue', () => {
     ]);
   });
 
-  test('missing_context: an agent that needs information without asking gets a question', async () => {
+  test('missing_context is asked when an agent needs information without asking', async () => {
     const { task } = await begin(await add(1));
     const leased = { task } as LeasedTask;
     const silent = { outcome: 'needs_info' as const, summary: 'I lack the schema' };
@@ -257,7 +257,7 @@ describe('occasions of the catalogue', () => {
     expect(withQuestion(deps, leased, 'implement', own)).toEqual(own);
   });
 
-  test('multiple_implementations: a builder that asks which of two ways to take', async () => {
+  test('multiple_implementations is asked when a builder asks which of two ways to take', async () => {
     const { task } = await begin(await add(1));
     const options = [{ label: 'A list' }, { label: 'A tree', recommended: true, description: 'faster' }];
     const asked = AskedQuestion.parse({ id: 'way', type: 'clarifying', text: 'Which structure?', options });
@@ -272,7 +272,7 @@ describe('occasions of the catalogue', () => {
     expect(inMode('review')).toEqual(asked);
   });
 
-  test('milestone_reached: at half of the tasks, once a day', async () => {
+  test('milestone_reached is raised at half of the tasks, once a day', async () => {
     for (let number = 1; number <= 4; number += 1) await add(number);
     // A pipeline of human stages: the task is approved stage by stage.
     const finish = async (taskId: string) => {

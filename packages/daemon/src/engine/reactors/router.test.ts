@@ -124,7 +124,7 @@ describe('the router', { timeout: 60_000 }, () => {
     expect(await bed.store.records({ noun: 'spec', projectId })).toEqual([]);
   });
 
-  it('a hundred pieces at once are all filed, each once', async () => {
+  it('files a hundred pieces of feedback at once, each once', async () => {
     bed = await EngineBed.open({}, () => ({ agentFor: () => analyst }));
     await bed.start();
     await Promise.all(Array.from({ length: 100 }, (_, index) => give(`feedback_${index}`)));

@@ -54,7 +54,7 @@ describe('traces of the log', () => {
     expect(REACTORS.traces.on).toEqual(expect.arrayContaining(TRACED_EVENTS));
   });
 
-  test('a note, feedback, a question and answers of a person, each once, also over a restart', async () => {
+  test('a note, feedback, a question and answers of a person give one trace each, also over a restart', async () => {
     await open();
     await bed.start();
     await bed.add(1);
@@ -138,7 +138,7 @@ describe('corrections by people', () => {
     });
   };
 
-  test('an answer against the default is one, and an answer like it is a decision', async () => {
+  test('an answer against the default is a correction, and an answer like it is a decision', async () => {
     await open();
     await bed.start();
     await bed.add(1);
@@ -152,7 +152,7 @@ describe('corrections by people', () => {
     ]);
   });
 
-  test('a revert and a rewrite of landed work within days are one, once each', async () => {
+  test('a revert and a rewrite of landed work within days are corrections, once each', async () => {
     await open(() => ({ agentFor: () => reviewed([]) }));
     await bed.start();
     await bed.add(1);
@@ -179,7 +179,7 @@ describe('corrections by people', () => {
     ]);
   });
 
-  test("what a hook refuses in a person's own session is a violation, without secrets, and repeats are counted", async () => {
+  test('a call that a hook refuses in a person’s own session is a violation, without secrets and counted', async () => {
     const call = { tool: 'Bash', cwd: '.', input: { command: 'git push --force', env: 'token=abcdef' }, isCut: false };
     const refusal = (at: number): HookRefusal => ({ at, session: 's1', guard: 'push', reason: 'no force', call });
     await open(() => ({

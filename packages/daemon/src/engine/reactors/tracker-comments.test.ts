@@ -24,8 +24,8 @@ const heard = async ({ bed }: TrackerBed) =>
 const unread = ([task]: Task[]) => task!.feedback.filter(({ isUnread }) => isUnread).map(({ text }) => text);
 const words = (text: string) => `ada on sim:board#1:\n${text}`;
 
-describe('comments on an item', () => {
-  test('what was written before the work begins is in the notes of the first run', async () => {
+describe('comments on a tracker item', () => {
+  test('that were written before the work begins are in the notes of the first run', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     board.say(item, 'Round it up.');
@@ -37,7 +37,7 @@ describe('comments on an item', () => {
     expect(await heard(made)).toEqual(['said-1']);
   });
 
-  test('what the tracker answers only after the first run has begun is kept for the next one', async () => {
+  test('that arrive only after the first run has begun are kept for the next one', async () => {
     const board = new SimTracker();
     board.say(board.add('Add'), 'Round it up.');
     const made = await begin(board, {}, { prompts });
@@ -52,7 +52,7 @@ describe('comments on an item', () => {
     expect(unread(await made.tasks())).toEqual([words('Round it up.')]);
   });
 
-  test('what is written while an agent works reaches the next builder before anything lands', async () => {
+  test('that are written while an agent works reach the next builder before anything lands', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const made = await started(board, {}, { prompts });
@@ -71,7 +71,7 @@ describe('comments on an item', () => {
     expect(await heard(made)).toEqual(['said-1']);
   });
 
-  test('what is written while no daemon runs, or while the tracker fails, is passed on once', async () => {
+  test('that are written while no daemon runs, or while the tracker fails, are passed on once', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const made = await started(board, {}, { prompts });
@@ -89,7 +89,7 @@ describe('comments on an item', () => {
     expect(await heard(made)).toEqual(['said-1', 'said-2']);
   });
 
-  test('they cost nothing while the work has not begun, and after it has ended', async () => {
+  test('cost nothing while the work has not begun, and after it has ended', async () => {
     const board = new SimTracker();
     const first = board.add('First');
     const later = board.add('Later', { blockedBy: [1] });
@@ -116,7 +116,7 @@ describe('comments on an item', () => {
     expect(await heard(made)).not.toContain('said-2');
   });
 
-  test('of two Tidemills only the one that works on the item passes them on', async () => {
+  test('are passed on by the one of two Tidemills that works on the item', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const first = await started(board);

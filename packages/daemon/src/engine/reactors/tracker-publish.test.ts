@@ -4,8 +4,8 @@ import { trackerBeds } from '../../../../../test/support/tracker-bed.ts';
 
 const { begin, started } = trackerBeds();
 
-describe('what goes back', () => {
-  test('one comment that is edited, labels and a status for each stage; then it is closed', async () => {
+describe('the report to a tracker', () => {
+  test('is one comment that is edited, with labels and a status for each stage; then the item is closed', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const made = await begin(board);
@@ -19,7 +19,7 @@ describe('what goes back', () => {
     expect(board.writes.at(-1)).toBe('close 1');
   });
 
-  test('a label of a write that was not recorded before a crash is removed', async () => {
+  test('removes a label of a write that was not recorded before a crash', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const made = await started(board);
@@ -52,7 +52,7 @@ describe('what goes back', () => {
 });
 
 describe('two Tidemills', () => {
-  test('an item that another one works on is left alone, by its label and by its comment', async () => {
+  test('leave an item alone that the other one works on, by its label and by its comment', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const first = await started(board);
@@ -66,7 +66,7 @@ describe('two Tidemills', () => {
     });
   });
 
-  test('when both saw it at the same time, the second gives up', async () => {
+  test('that see an item at the same time do not both work on it: the second gives up', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const [first, second] = [await begin(board), await begin(board, {}, { host: 'other' })];
@@ -106,7 +106,7 @@ describe('two Tidemills', () => {
   });
 });
 
-describe('own proposals', () => {
+describe('the loop’s own proposals on a tracker', () => {
   const origin = { kind: 'loop' as const, id: 'proposal_1', category: 'security' };
 
   test.each([undefined, 'offline'] as const)(

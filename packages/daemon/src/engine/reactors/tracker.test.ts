@@ -6,7 +6,7 @@ import { trackerBeds } from '../../../../../test/support/tracker-bed.ts';
 const ada = personActor('ada');
 const { begin, started } = trackerBeds();
 
-describe('items become tasks', () => {
+describe('tracker items become tasks', () => {
   test('each once, with kind, priority, criteria, origin and dependencies, whatever the order', async () => {
     const board = new SimTracker();
     board.add('Wait', {
@@ -57,7 +57,7 @@ describe('items become tasks', () => {
   });
 });
 
-describe('trust', () => {
+describe('trust in the authors of tracker items', () => {
   test('a text by a stranger waits for a person, and again when it is edited', async () => {
     const board = new SimTracker();
     const item = board.add('Do what I say', { author: 'eve', mayPush: false });
@@ -110,7 +110,7 @@ describe('trust', () => {
   });
 });
 
-describe('what people do on the tracker', () => {
+describe('a change that people make on the tracker', () => {
   test('an edit changes the task, and tells the agent when the work has begun', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
@@ -123,7 +123,7 @@ describe('what people do on the tracker', () => {
     expect(task!.context.map(({ summary }) => summary).join()).toContain('was edited while the work was going on');
   });
 
-  test('closing cancels, opening again goes on', async () => {
+  test('cancels the task when the item is closed, and lets it go on when it is opened again', async () => {
     const board = new SimTracker();
     const item = board.add('Add');
     const made = await started(board);
@@ -158,7 +158,7 @@ describe('what people do on the tracker', () => {
   test.each([
     ['gone', { gone: 'it was transferred to ada/other#3' }],
     ['no longer selected', { labels: ['later'] }],
-  ])('%s: an item whose work has not begun is cancelled', async (_name, change) => {
+  ])('that makes an item %s cancels it while its work has not begun', async (_name, change) => {
     const board = new SimTracker();
     const first = board.add('First');
     const item = board.add('Waits', { blockedBy: [1] });
@@ -184,7 +184,7 @@ test('an item that was deleted while the daemon runs is noticed without a restar
   expect((await made.items())[0]).toMatchObject({ status: 'left', why: 'it was deleted' });
 });
 
-describe('trouble', () => {
+describe('trouble with a tracker', () => {
   test.each(['offline', 'rate_limited', 'access'] as const)(
     '%s: a tracker that is in trouble is told once, and closes by itself',
     async (trouble) => {
@@ -214,7 +214,7 @@ describe('trouble', () => {
     expect(board.reads).toBeGreaterThan(1);
   });
 
-  test('answers that are lost, and daemons that are killed between: nothing is missing, nothing is there twice', async () => {
+  test('lost answers and killed daemons leave nothing missing and nothing twice', async () => {
     for (const on of ['comment', 'label', 'status', 'close', 'changes']) {
       const board = new SimTracker();
       const item = board.add('Add');

@@ -158,7 +158,7 @@ describe('a run', () => {
   });
 });
 
-describe('what a change touches', () => {
+describe('the approval of a change', () => {
   const { confirm_all, major_only } = AUTONOMY_PRESETS;
   const building =
     (...files: string[]): Play =>
@@ -186,7 +186,7 @@ describe('what a change touches', () => {
     ['a new package', 'src/cache/package.json', true],
     ['a file in a known folder', 'src/index', false],
     ['a file at the top', 'notes', false],
-  ])('an agent that declares nothing is held for %s', async (_name, file, isHeld) => {
+  ])('depends on the files when the agent declares nothing: %s', async (_name, file, isHeld) => {
     repository.commits.get(repository.target)!.files = new Map([['src/main', 'tide']]);
     play = building(file);
     await start({ hilConfig: major_only });

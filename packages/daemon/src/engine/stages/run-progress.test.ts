@@ -28,7 +28,7 @@ function recorder() {
 }
 const step = (text: string, status: 'pending' | 'active' | 'done') => ({ text, status });
 
-test('the percent is the finished part of the to-do list, and null without one', () => {
+test('the percent of a run is the finished part of the to-do list, and null without one', () => {
   const { progress, records } = recorder();
   progress.take({ turns: { used: 1, limit: 50 }, tools: { used: 1, current: 'Bash: ls' } });
   progress.flush();
@@ -44,7 +44,7 @@ test('the percent is the finished part of the to-do list, and null without one',
   ]);
 });
 
-test('is recorded at most once a second, only what changed, and the last report always', async () => {
+test('the progress of a run is recorded at most once a second, only what changed, and the last report always', async () => {
   const { progress, records, pass } = recorder();
   progress.take({ percent: 1, text: 'a' });
   progress.take({ percent: 2 });

@@ -26,7 +26,7 @@ function usual(runs: EndedRun[]) {
   return { times, notes, asked, breakStore: () => (isBroken = true) };
 }
 
-test('is the median of the last successful runs of the mode', async () => {
+test('the usual time is the median of the last successful runs of the mode', async () => {
   const good = [40, 10, 30, 20].map((ms, index) => run(`r${index}`, ms, NOW - 1_000 + index));
   const others = [
     run('failed', 9_000, NOW - 500, { outcome: 'failed', failure: 'crash' }),
@@ -39,7 +39,7 @@ test('is the median of the last successful runs of the mode', async () => {
   expect(await times.of('plan')).toBe(null);
 });
 
-test('counts the newest twenty, reads each run once, and is unknown while there are fewer than three', async () => {
+test('the usual time counts the newest twenty runs, reads each once, and is unknown with fewer than three', async () => {
   const runs = [run('a', 10, NOW - 900), run('b', 10, NOW - 800)];
   const { times, asked } = usual(runs);
   expect(await times.of('implement')).toBe(null);
@@ -48,7 +48,7 @@ test('counts the newest twenty, reads each run once, and is unknown while there 
   expect(asked.at(-1)).toBe(NOW - 801);
 });
 
-test('a store that fails leaves it unknown', async () => {
+test('the usual time is unknown when the store fails', async () => {
   const { times, notes, breakStore } = usual([]);
   breakStore();
   expect(await times.of('implement')).toBe(null);

@@ -142,7 +142,7 @@ afterEach(async () => {
 });
 
 describe('heartbeats', () => {
-  test('every 30 s, idle or not, with the resource use of the processes', async () => {
+  test('are recorded every 30 s, idle or not, with the resource use of the processes', async () => {
     await pass(1);
     await addTask(1);
     await pass(95_000);
@@ -179,7 +179,7 @@ describe('heartbeats', () => {
   });
 });
 
-describe('the desired state', () => {
+describe('the desired state of a worker', () => {
   test('takes effect on current work, and a resumed worker is woken', async () => {
     await addTask(1);
     await pass(1);

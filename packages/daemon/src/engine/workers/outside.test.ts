@@ -105,7 +105,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true });
 });
 
-describe('silence', () => {
+describe('the silence of an outside worker', () => {
   test('of 120 s ends the claim: work is snapshotted and kept, a late result is refused, the next worker continues', async () => {
     await addTask(1);
     const late = await claimed('alpha');
@@ -130,7 +130,7 @@ describe('silence', () => {
     expect((await taskOf(next)).lease?.token).toBe(next.fence);
   });
 
-  test('is the only thing that ends it: the next daemon does not end it and gives out no task twice', async () => {
+  test('is the only thing that ends its claim: the next daemon neither ends it nor gives a task out twice', async () => {
     await addTask(1);
     const before = await claimed('alpha');
     writeFileSync(join(before.worktree, 'half.txt'), 'half\n');

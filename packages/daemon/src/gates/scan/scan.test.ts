@@ -260,7 +260,7 @@ describe('a scanner’s report', () => {
   });
 
   test.each(['', '{"runs":[]}', '{"runs":[{"tool":{"driver":{}},"results":null}]}', '7', '{"a":1}'])(
-    '%s shows nothing',
+    'with the text %s is unusable',
     (text) => {
       expect(readReport(text, '/w')).toHaveProperty('unusable');
     },
@@ -349,11 +349,11 @@ describe('documentation', () => {
         ['b', false],
       ],
     ],
-  ])('%s: %s', (file, text, expected) => {
+  ])('of public names is found in %s: %s', (file, text, expected) => {
     expect(publicNames(file, text)?.map(({ name, isDocumented }) => [name, isDocumented])).toEqual(expected);
   });
 
-  test.each(['a.test.ts', 'test/a.ts', 'a.md', 'types.d.ts', 'test_a.py'])('%s is not looked at', (file) => {
+  test.each(['a.test.ts', 'test/a.ts', 'a.md', 'types.d.ts', 'test_a.py'])('is not looked for in %s', (file) => {
     expect(publicNames(file, 'export function one() {}\n')).toBeNull();
   });
 });

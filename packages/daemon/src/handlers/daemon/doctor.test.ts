@@ -46,7 +46,7 @@ test('doctor lists the reactors of a running daemon: position, how far behind, l
   probe.close();
 });
 
-test('without a daemon it says so', async () => {
+test('doctor says so when there is no daemon', async () => {
   const bed = await OfflineBed.open();
   try {
     const { ok, findings, reactors } = await bed.api.doctor({});
@@ -59,7 +59,7 @@ test('without a daemon it says so', async () => {
   }
 });
 
-test('it says how much data there is, what goes next, and how large the worktrees of blocked tasks are', async () => {
+test('doctor says how much data there is, what goes next, and how large the worktrees of blocked tasks are', async () => {
   const bed = await DaemonBed.open();
   try {
     const { api, project } = bed;

@@ -44,7 +44,7 @@ const ask = (text: string, type: 'blocking' | 'clarifying') =>
     questions: [AskedQuestion.parse({ text, type })],
   });
 
-test('items that block work come first, then the more severe, then the older', async () => {
+test('inbox items that block work come first, then the more severe, then the older', async () => {
   expect(await bed.api.inbox({ project })).toEqual([]);
   await alert('small', 'info');
   await alert('large', 'error');
@@ -70,7 +70,7 @@ test('an alert is acknowledged by the name the inbox shows, once; a question is 
   expect(await bed.api.inbox({ project })).toMatchObject([{ title: 'Which one?' }]);
 });
 
-test('a project without channels has none to show', async () => {
+test('a project without channels has no channels to show', async () => {
   expect(await bed.api.channels({ project })).toEqual([]);
   await expect(bed.api.testChannel({ project, channel: 'phone' })).rejects.toMatchObject({ code: 'not_found' });
 });

@@ -109,7 +109,7 @@ describe('questions', () => {
     expect((await Promise.all(answers)).sort()).toEqual(['already_answered', 'ok']);
   });
 
-  test('are answered in exactly one way', async () => {
+  test('must be answered in exactly one way', async () => {
     await ask(null, { text: 'Which licence?', options: ['MIT', 'Apache-2.0'], allowFreeText: false });
     const answer = (how: object) => code(api.answerQuestion({ project, question: 'Q1', ...how }));
     for (const how of [

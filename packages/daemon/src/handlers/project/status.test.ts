@@ -43,7 +43,7 @@ async function open() {
   return { store, projectId: project.id, live, look, close };
 }
 
-test('changes without a write show at once, with any number of readers', async () => {
+test('the status shows changes without a write at once, with any number of readers', async () => {
   const { live, look, close } = await open();
   expect(await look()).toMatchObject(live);
   Object.assign(live, { running: true, warnings: ['the config cannot be read'] });
@@ -51,7 +51,7 @@ test('changes without a write show at once, with any number of readers', async (
   await close();
 });
 
-test('issues that wait for a person are counted, those that were refused are not', async () => {
+test('the status counts issues that wait for a person, but not those that were refused', async () => {
   const { store, projectId, look, close } = await open();
   const seen: SeenItem = {
     ...{ title: 'An issue', body: '', kind: 'feature', priority: 2, labels: [], blockedBy: [] },

@@ -54,14 +54,14 @@ describe('a log of 100 MB', { timeout: 120_000 }, () => {
     expect(lines).toHaveLength(3);
   });
 
-  test('can be given up', async () => {
+  test('is not searched further once the request is aborted', async () => {
     const handle = await open(join(folder, 'large.log'));
     await expect(scanLog(handle, ALL, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
     await handle.close();
   });
 });
 
-test('a line without an end is cut, and control characters are removed', async () => {
+test('a log line without an end is cut, and control characters are removed', async () => {
   writeFileSync(join(folder, 'one-line.log'), `\u001b[31m${'y'.repeat(3_000_000)}`);
   const { lines, matches } = await scan('one-line.log', { words: 'y', limit: 2 });
   expect(matches).toBeGreaterThan(1);

@@ -178,7 +178,7 @@ describe('the files of a change', () => {
     expect(await file('lib/b.txt')).toMatchObject({ status: 'deleted', before: text('two\n'), after: null });
   });
 
-  test('only they can be read: no link is followed, no other path of the machine or of the repository', async () => {
+  test('are the only ones that can be read: no link is followed, and no other path is opened', async () => {
     writeFileSync(join(bed.home, 'secret.txt'), 'the secret\n');
     await begin();
     symlinkSync(join(bed.home, 'secret.txt'), join(folder, 'link.txt'));

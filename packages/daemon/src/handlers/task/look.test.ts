@@ -94,6 +94,6 @@ test.each([
   ['too many at once', { limit: 501 }, 'bad_input'],
   ['none at all', { limit: 0 }, 'bad_input'],
   ['a cursor that is no number', { before: 'x' as unknown as number }, 'bad_input'],
-])('%s is refused', async (_, query, code) => {
+])('a request for events with %s is refused', async (_, query, code) => {
   await expect(bed.api.recentEvents({ project, ...query })).rejects.toMatchObject({ code });
 });

@@ -25,7 +25,7 @@ const refused = (asked: Promise<unknown>) =>
 const start = (task: number, worker: string | null = null) =>
   api.startTask({ project, task: String(task), worker, by: 'ada' });
 
-test('a started task is the next one that is claimed; repeated, nothing changes', async () => {
+test('a started task is the next one that is claimed, and starting it again changes nothing', async () => {
   expect(await start(3)).toMatchObject({ number: 3, priority: 0 });
   const seq = await bed.store.lastSeq();
   await start(3);
@@ -34,14 +34,14 @@ test('a started task is the next one that is claimed; repeated, nothing changes'
   expect(await start(3)).toMatchObject({ worker: 'agent-2' });
 });
 
-test('for a worker it is only for that one, unless another has it', async () => {
+test('a task that is started for a worker is only for that one, unless another has it', async () => {
   await start(2, 'agent-1');
   expect((await bed.claim('agent-3', 'builder')).number).toBe(1);
   expect((await bed.claim('agent-1', 'builder')).number).toBe(2);
   expect(await refused(start(3, 'agent-1'))).toMatch(/conflict: agent-2 works on #3 .*workers reassign 3 agent-1/);
 });
 
-test('what cannot be started is refused with what to do', async () => {
+test('a task that cannot be started is refused with what to do', async () => {
   expect(await refused(start(99))).toMatch(/^not_found/);
   expect(await refused(start(1, 'agent-9'))).toMatch(/^not_found/);
   expect(await refused(start(1, 'review-agent'))).toMatch(/^bad_input: review-agent does not build/);

@@ -20,7 +20,7 @@ const refused = (promise: Promise<unknown>) =>
     (error: { code: string; message: string }) => `${error.code}: ${error.message}`,
   );
 
-describe('editing', () => {
+describe('editing a task', () => {
   test('keeps any text, without invisible characters, and a replay of the log gives the same rows', async () => {
     const { number } = await api.addTask({ project, title: 'Plain', accept: ['stays'] });
     const edit = { title: WILD, body: `${WILD}\n${'x'.repeat(100_000)}`, files: [WILD], priority: 0 };
@@ -68,7 +68,7 @@ test('a note is in the prompt of the next agent, and in the log with its author'
     expect(await refused(api.noteTask({ project, task: number, text }))).toMatch(/^bad_input/);
 });
 
-describe('moving', () => {
+describe('moving a task', () => {
   test('is possible to the allowed stages, and gives the reason for the others', async () => {
     const { number } = await api.addTask({ project, title: 'Plain', pipeline: 'feature' });
     const move = (to: string, note?: string) => api.moveTask({ project, task: number, to, note });
@@ -94,7 +94,7 @@ describe('moving', () => {
     expect((await move('open')).stage).toBe('open');
   });
 
-  test('two people who decide at once: the second one gets the current state', async () => {
+  test('gives the current state to the second of two people who decide at once', async () => {
     const { number } = await api.addTask({ project, title: 'Plain', pipeline: 'feature' });
     const move = (to: string) => api.moveTask({ project, task: number, from: 'open', to });
     const both = await Promise.all([refused(move('cancelled')), refused(move('implement'))]);
@@ -122,8 +122,8 @@ describe('moving', () => {
   });
 });
 
-describe('many at once', () => {
-  test('each task is decided separately, once, and refusals name the task', async () => {
+describe('an operation on many tasks', () => {
+  test('decides about each task separately, once, and refusals name the task', async () => {
     for (const title of ['One', 'Two', 'Three']) await api.addTask({ project, title });
     await api.cancelTask({ project, task: 3 });
     const urgent = await api.bulkTasks({
@@ -165,8 +165,8 @@ describe('many at once', () => {
   });
 });
 
-describe('all about a task', () => {
-  test('its related tasks over all steps, nearest first, at most a hundred', async () => {
+describe('the view of a task', () => {
+  test('has its related tasks over all steps, nearest first, at most a hundred', async () => {
     const [top] = [await api.addTask({ project, title: 'Top' })];
     const chain = Array.from({ length: 60 }, (_, index) => ({
       title: `Link ${index}`,
@@ -187,7 +187,7 @@ describe('all about a task', () => {
     expect((await api.task({ project, task: beside.number })).related).toMatchObject([{ number: top.number }]);
   });
 
-  test('its folder if it exists, its questions, and its cost', async () => {
+  test('has its folder if it exists, its questions, and its cost', async () => {
     const { number } = await api.addTask({ project, title: 'Plain' });
     expect(await api.task({ project, task: number })).toMatchObject({ worktree: null, questions: [], costUsd: 0 });
     const folder = join(bed.home, 'projects', project, 'worktrees', '1-plain');
@@ -197,7 +197,7 @@ describe('all about a task', () => {
   });
 });
 
-test('lists can be searched, and start with the newest', async () => {
+test('lists of tasks can be searched, and start with the newest', async () => {
   for (const title of ['Parse files', 'Sort files', 'Parse_numbers', '100% done'])
     await api.addTask({ project, title });
   const numbers = async (query: object) => (await api.tasks({ project, ...query })).map(({ number }) => number);

@@ -47,7 +47,7 @@ describe('the traces of a project', () => {
     },
   );
 
-  test('a level shows what it is for: what exists, what it says, everything', async () => {
+  test('each level shows what it is for: what exists, what it says, everything', async () => {
     const find = async (level: 'metadata' | 'summary' | 'full') =>
       (await api.traces({ project, words: 'wheel', level })).traces[0]!;
     const metadata = await find('metadata');
@@ -77,7 +77,7 @@ describe('the traces of a project', () => {
     }
   });
 
-  test('what repeats is a pattern, the most frequent first, with what it asks for', async () => {
+  test('traces that repeat are a pattern, the most frequent first, with what it asks for', async () => {
     for (let index = 0; index < 3; index += 1) await store('Dates are local', { type: 'correction', key: 'utc' });
     const found = await api.patterns({ project });
     expect(found[0]).toMatchObject({ type: 'violation', count: 60, suggests: 'guard' });

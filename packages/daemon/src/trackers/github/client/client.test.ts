@@ -50,8 +50,8 @@ const failureOf = (work: Promise<unknown>): Promise<GithubError> =>
     (error: unknown) => error as GithubError,
   );
 
-describe('requests', () => {
-  test('an unchanged answer costs nothing; a changed one is seen', async () => {
+describe('a request to GitHub', () => {
+  test('that gets an unchanged answer costs nothing; a changed answer is seen', async () => {
     const asked = client();
     const first = await asked.list('/issues', Issue, { state: 'open' });
     const again = await asked.list('/issues', Issue, { state: 'open' });
@@ -65,7 +65,7 @@ describe('requests', () => {
     );
   });
 
-  test('pages that shift while they are read: nothing is missed and nothing is twice', async () => {
+  test('over pages that shift while they are read misses nothing and repeats nothing', async () => {
     const [, , , , newest] = await github.as('ada').ask<{ number: number }[]>('GET', '/issues?direction=asc');
     // After the first page, an issue of that page is closed: the third one moves onto the page already read.
     let page = 0;
@@ -79,7 +79,7 @@ describe('requests', () => {
     await github.as('ada').editIssue(1, { state: 'open' });
   });
 
-  test('an App acts with the token of its installation', async () => {
+  test('of an App has the token of its installation', async () => {
     const asked = client({ auth: { app: { id: 7, installation: 70, key: '$KEY' } } }, { KEY: privateKey });
     expect(await asked.kind()).toBe('app');
     const body = { name: 'gates', head_sha: 'a'.repeat(40), status: 'completed', conclusion: 'success' };
@@ -88,7 +88,7 @@ describe('requests', () => {
     });
   });
 
-  test('GraphQL answers are checked, and its errors typed', async () => {
+  test('over GraphQL has its answer checked and its errors typed', async () => {
     github.addProject(1, 'Board', { Status: ['Todo'] });
     const query = '{ user(login: "ada") { projectV2(number: 1) { title } } }';
     const schema = z.object({ user: z.object({ projectV2: z.object({ title: z.string() }) }) });
@@ -121,7 +121,7 @@ describe('failures have a kind, a message and a hint, and never a secret', () =>
       /\*\*\*/,
     ],
   ];
-  test.each(cases)('%s', async (_name, trouble, kind, message) => {
+  test.each(cases)('in the case: %s', async (_name, trouble, kind, message) => {
     github.faults.plan({}, trouble);
     const error = await failureOf(client().get('/issues/1', Issue));
     expect(error).toBeInstanceOf(GithubError);
@@ -177,7 +177,7 @@ describe('failures have a kind, a message and a hint, and never a secret', () =>
     );
   });
 
-  test('a token that is revoked in between, and a missing variable', async () => {
+  test('also for a token that is revoked in between, and for a missing variable', async () => {
     github.accounts.add('bob', 'ghp_short');
     const asked = client({ auth: { token: '$MINE' } }, { MINE: 'ghp_short' });
     await asked.get('/issues/1', Issue);
@@ -189,7 +189,7 @@ describe('failures have a kind, a message and a hint, and never a secret', () =>
     expect(nothing.message).toContain('the program gh is not installed');
   });
 
-  test('an answer that is not what GitHub documents', async () => {
+  test('also for an answer that is not what GitHub documents', async () => {
     github.faults.plan({}, { kind: 'answer', answer: { status: 200, body: { id: 'x' } } });
     expect((await failureOf(client().get('/issues/1', Issue))).message).toContain('is not what it documents: id');
   });
@@ -201,7 +201,7 @@ describe('failures have a kind, a message and a hint, and never a secret', () =>
   });
 });
 
-describe('which repository it is', () => {
+describe('the repository of a remote is recognized', () => {
   test.each([
     ['https://github.com/ada/mill.git', 'github.com ada/mill'],
     ['https://user:secret@github.com/ada/mill', 'github.com ada/mill'],
@@ -209,7 +209,7 @@ describe('which repository it is', () => {
     ['ssh://git@ssh.github.com:443/ada/mill.git', 'ssh.github.com ada/mill'],
     ['/srv/git/mill.git', null],
     ['../mill', null],
-  ])('%s', (remote, expected) => {
+  ])('in the case: %s', (remote, expected) => {
     const found = repositoryIn(remote);
     expect(found && `${found.host} ${found.owner}/${found.name}`).toBe(expected);
   });

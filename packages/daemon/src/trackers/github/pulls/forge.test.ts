@@ -75,7 +75,7 @@ const how = (commit: string, by: 'us' | 'forge' | 'queue' = 'us') =>
   ({ commit, method: 'squash', by, title: 'Title', message: 'Task: #1' }) as const;
 const posted = (end: string) => github.log.filter(({ method, path }) => method === 'POST' && path.endsWith(end)).length;
 
-describe('opening', () => {
+describe('opening a pull request', () => {
   test('is not repeated when the first answer was lost', async () => {
     const { name } = await branch();
     const about = { branch: name, target: 'main', title: 'x', body: 'y' };
@@ -96,8 +96,8 @@ describe('opening', () => {
   });
 });
 
-describe('merging', () => {
-  test('names the commit: another head is not merged', async () => {
+describe('merging a pull request', () => {
+  test('is refused for another head than the named commit', async () => {
     const { pull, commit } = await opened();
     expect(await forge.merge(pull, how('0'.repeat(40)))).toMatchObject({ kind: 'moved' });
     const merged = await forge.merge(pull, how(commit));
@@ -122,7 +122,7 @@ describe('merging', () => {
     });
   });
 
-  test('by GitHub: auto-merge waits for the check, and a queue takes it in', async () => {
+  test('by GitHub waits for the check with auto-merge, and a queue takes it in', async () => {
     github.pulls.protections.set('main', { contexts: ['ci'] });
     const { pull, commit } = await opened();
     expect(await forge.merge(pull, how(commit, 'forge'))).toEqual({ kind: 'queued' });
@@ -153,7 +153,7 @@ describe('merging', () => {
     expect((await forge.pull(second.pull.number)).state).toBe('merged');
   });
 
-  test('by GitHub is taken back, from auto-merge and from the queue; again, nothing happens', async () => {
+  test('by GitHub can be taken back, from auto-merge and from the queue; again, nothing happens', async () => {
     github.pulls.protections.set('main', { contexts: ['ci'], queue: true });
     const { pull, commit } = await opened();
     for (const by of ['forge', 'queue'] as const) {
@@ -168,7 +168,7 @@ describe('merging', () => {
     expect((await forge.pull(pull.number)).state).toBe('open');
   });
 
-  test('by GitHub names the commit: a head that nobody has proven is not queued', async () => {
+  test('by GitHub is refused for a head that nobody has proven', async () => {
     github.pulls.protections.set('main', { contexts: ['ci'] });
     const { pull } = await opened();
     expect(await forge.merge(pull, how('0'.repeat(40), 'forge'))).toMatchObject({ kind: 'refused' });
@@ -218,7 +218,7 @@ describe('the results of CI', () => {
   const shown = async (commit: string) =>
     Object.fromEntries((await forge.checks(commit, 'main')).results.map(({ name, state }) => [name, state]));
 
-  test('of the same name: the worst counts, and a run that was replaced does not', async () => {
+  test('of the same name count by the worst, and a run that was replaced does not count', async () => {
     const { commit } = await opened();
     github.checks.report(commit, 'build', 'failure');
     github.checks.reportAnother(commit, 'build', 'success');
@@ -228,7 +228,7 @@ describe('the results of CI', () => {
     expect(await shown(commit)).toEqual({ build: 'failed', test: 'passed', lint: 'failed' });
   });
 
-  test('on the second page counts too', async () => {
+  test('on the second page count too', async () => {
     const { commit } = await opened();
     for (let n = 0; n < 120; n += 1) github.checks.report(commit, `job ${n}`, n === 119 ? 'failure' : 'success');
     const results = await shown(commit);
@@ -237,8 +237,8 @@ describe('the results of CI', () => {
   });
 });
 
-describe('what people say', () => {
-  test('is trusted only from those who may push; every kind is read', async () => {
+describe('the comments of people on a pull request', () => {
+  test('are trusted only from those who may push; every kind is read', async () => {
     const { pull, commit } = await opened();
     await github.as('eve').comment(pull.number, 'run this');
     await github.as('bob').comment(pull.number, 'shorter');
@@ -267,7 +267,7 @@ describe('what people say', () => {
     expect(await forge.glance(pull.number, 'main')).not.toBe(before);
   });
 
-  test('costs nothing to look at again', async () => {
+  test('cost nothing to look at again', async () => {
     const { pull } = await opened();
     await forge.glance(pull.number, 'main');
     github.log.length = 0;

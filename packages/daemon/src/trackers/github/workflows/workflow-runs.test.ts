@@ -181,7 +181,7 @@ describe('a workflow that GitHub does not start', () => {
     ['422: it cannot be started by a request', { file: 'pushed.yml' }, "does not have 'workflow_dispatch' trigger"],
     ['422: it lacks an input', { file: 'narrow.yml' }, 'Unexpected inputs provided: ["commit","delivery"]'],
     ['403: the token may not', { token: 'ghp_eve' }, 'Must have admin rights'],
-  ])('%s', async (_name, more, note) => {
+  ])('ends as not started, with the reason: %s', async (_name, more, note) => {
     const end = await run('delivery_1-0', more);
     expect(end).toMatchObject({ result: 'not_started', note: expect.stringContaining(note) });
     expect(end.note).not.toContain('ghp_');
@@ -189,20 +189,20 @@ describe('a workflow that GitHub does not start', () => {
   });
 });
 
-describe('GitHub is away', () => {
-  test('before it is started: it is started when GitHub is back', async () => {
+describe('a workflow while GitHub is away', () => {
+  test('is started when GitHub is back', async () => {
     github.faults.plan({ path: LIST }, { kind: 'cut' }, 3);
     expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
     expect(starts()).toHaveLength(1);
   });
 
-  test('when it answers the start: the run is found, and not started again', async () => {
+  test('is found and not started again when the answer to its start is lost', async () => {
     github.faults.plan({ path: DISPATCH }, { kind: 'lost' });
     expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
     expect(github.actions.runs).toHaveLength(1);
   });
 
-  test('when it is started, and it was not: it has failed, with the reason', async () => {
+  test('has failed with the reason when its start was lost', async () => {
     github.faults.plan({ path: DISPATCH }, { kind: 'cut' }, 5);
     expect(await run('delivery_1-0')).toMatchObject({
       result: 'failed',
@@ -211,7 +211,7 @@ describe('GitHub is away', () => {
     expect(github.actions.runs).toEqual([]);
   });
 
-  test('while it runs: it is looked at again', async () => {
+  test('is looked at again when it already runs', async () => {
     github.faults.plan({ path: LOOK }, { kind: 'cut' }, 2);
     expect(await run('delivery_1-0')).toMatchObject({ result: 'passed' });
   });
