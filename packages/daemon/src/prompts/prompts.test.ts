@@ -97,24 +97,21 @@ it('there is a prompt template for every mode and no other', async () => {
   );
 });
 
-it.each(TaskMode.options)(
-  'the prompt tells an agent in mode %s its task, its limits and what to hand back',
-  async (mode) => {
-    const text = await render(mode);
-    expect(text).toContain('task #12: Add {taskId} sums');
-    expect(text).toContain('It adds.\n\n\n\nReally.');
-    expect(text).toContain('- `c2`: rounds (last review: not met; no test)');
-    expect(text).toMatch(/Do not commit, push or switch branches/);
-    expect(text).toContain('.tidemill/');
-    const example = /^`(\{"tidemill":"result".*\})`/m.exec(text)?.[1] ?? '';
-    expect(JSON.parse(example)).toMatchObject({ tidemill: 'result', outcome: expect.any(String) });
-    expect(text).toContain('## What you may decide');
-    expect(text).toContain('## Questions');
-    const question = /^`(\{"id".*\})`$/m.exec(text)?.[1] ?? '';
-    expect(JSON.parse(question)).toMatchObject({ text: expect.any(String), type: 'clarifying', defaultAnswer: 'UTC' });
-    expect(text).not.toMatch(/\{\w+Section\}/);
-  },
-);
+it.each(TaskMode.options)('a prompt in mode %s names the task, its limits and what to hand back', async (mode) => {
+  const text = await render(mode);
+  expect(text).toContain('task #12: Add {taskId} sums');
+  expect(text).toContain('It adds.\n\n\n\nReally.');
+  expect(text).toContain('- `c2`: rounds (last review: not met; no test)');
+  expect(text).toMatch(/Do not commit, push or switch branches/);
+  expect(text).toContain('.tidemill/');
+  const example = /^`(\{"tidemill":"result".*\})`/m.exec(text)?.[1] ?? '';
+  expect(JSON.parse(example)).toMatchObject({ tidemill: 'result', outcome: expect.any(String) });
+  expect(text).toContain('## What you may decide');
+  expect(text).toContain('## Questions');
+  const question = /^`(\{"id".*\})`$/m.exec(text)?.[1] ?? '';
+  expect(JSON.parse(question)).toMatchObject({ text: expect.any(String), type: 'clarifying', defaultAnswer: 'UTC' });
+  expect(text).not.toMatch(/\{\w+Section\}/);
+});
 
 it('the prompt says for each matter what an agent may decide', async () => {
   const hilConfig: HilConfig = {
