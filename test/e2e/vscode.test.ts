@@ -95,15 +95,21 @@ describe('the VS Code extension', { timeout: 4 * PATIENCE_MS }, () => {
   test('marks a crashed agent with a red badge and its error; Restart clears the crash, and the agent works again', async () => {
     const { bed, editor } = story;
     await editor.unfold('Activity');
-    const boiler = await bed.add('Heat the boiler');
+    // Cancelled before it is tried again: then nothing but the button ends the crash.
+    const isCrashed = async () => (await worker('agent-2')).status === 'crashed';
+    const crash = async () => {
+      const boiler = await bed.add('Heat the boiler');
+      await vi.waitUntil(isCrashed, { timeout: PATIENCE_MS });
+      await bed.api.cancelTask({ project: bed.project, task: boiler, by: 'ada' });
+      return isCrashed();
+    };
+    await vi.waitUntil(crash, { timeout: 2 * PATIENCE_MS });
     await card('agent-2').locator('.state.crashed').waitFor();
     await editor
       .row(/agent-2 crashed/)
       .first()
       .waitFor();
     expect(await card('agent-2').locator('.problem').textContent()).toContain('3');
-    // Nothing but the button ends the crash: the task is not tried again.
-    await bed.api.cancelTask({ project: bed.project, task: boiler, by: 'ada' });
     expect(await worker('agent-2')).toMatchObject({ status: 'crashed', task: null });
     await card('agent-2').getByRole('button', { name: 'Restart agent-2' }).click();
     await card('agent-2').locator('.state.idle').waitFor();
