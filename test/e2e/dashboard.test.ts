@@ -115,7 +115,7 @@ describe('a person steers the mill from one page', { timeout: 8 * PATIENCE_MS },
       .getByText(/emergency/)
       .first()
       .waitFor();
-    await bed.visit('/board');
+    await bed.load('/board');
     for (const { title } of before) await page.getByText(title).first().waitFor();
     await bed.visit('/fleet');
     await page.getByRole('button', { name: 'Resume all' }).click();

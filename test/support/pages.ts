@@ -14,6 +14,9 @@ const FIND = `axe.run(document, { resultTypes: ['violations'] }).then(({ violati
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => 'axe ' + id + ': ' + nodes.map(({ target }) => target.join(' ')).join(' | ')))`;
 
+/** A box that now scrolls can be focused only after the page has measured it, in the frame after. */
+const DRAWN = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))';
+
 interface Look {
   theme: 'light' | 'dark';
   width: number;
@@ -64,6 +67,7 @@ export async function flawsOf(
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: theme });
     await isThere(page);
+    await page.evaluate(DRAWN);
     await picture(page, `pages/${name}-${theme}-${width}`, true);
     for (const flaw of await flawsHere(page)) flaws.push(`${name} ${theme} ${width}: ${flaw}`);
   }
