@@ -78,7 +78,8 @@ function byProgram(command: SimpleCommand): Touched[] {
     return [...plain.map((path) => ({ path, kind: 'read' as const, isWhole })), ...nameSweep(plain, cwd), ...options()];
   }
   if (SEARCHERS.has(name)) return [...searchTouches(command), ...nameSweep(plain, cwd), ...options()];
-  if (FILTERS.has(name) && !isInlineCode(name, args)) return filterTouches(command, plain, options());
+  if (FILTERS.has(name) && !(name === 'perl' && !isInPlace(name, args)))
+    return filterTouches(command, plain, options());
   if (INTERPRETERS.has(name)) return interpreterTouches(command, plain);
   return [...plain, ...optionValues(args)].flatMap((value) => likelyPaths(value, cwd));
 }
@@ -141,8 +142,7 @@ function ddTouch(arg: string): Touched[] {
 function filterTouches({ name, args, cwd }: SimpleCommand, plain: string[], options: Touched[]): Touched[] {
   const hasOwnPattern = args.some((arg) => /^(-[a-zA-Z]*[ef]|--file|--expression)(=|$)/.test(arg));
   const files = hasOwnPattern ? plain : plain.slice(1);
-  const inPlace =
-    (name === 'sed' || name === 'perl' || name === 'yq') && args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg));
+  const inPlace = isInPlace(name, args);
   const program = name === 'sed' || name.endsWith('awk') ? programPaths(name, plain[0] ?? '') : [];
   return [
     ...files.map((path) => ({ path, kind: inPlace ? ('write' as const) : ('read' as const) })),
@@ -208,9 +208,10 @@ function gitTouches([sub = '', ...args]: string[], cwd: string): Touched[] {
   return [...plain, ...optionValues(words)].flatMap((value) => likelyPaths(value, cwd));
 }
 
-function isInlineCode(name: string, args: string[]): boolean {
+/** A filter that changes the files themselves. */
+function isInPlace(name: string, args: string[]): boolean {
   return (
-    name === 'perl' && args.some((arg) => /^-[a-zA-Z]*e$/.test(arg)) && !args.some((arg) => /^-[a-zA-Z]*i/.test(arg))
+    (name === 'sed' || name === 'perl' || name === 'yq') && args.some((arg) => /^(-[a-zA-Z]*i|--in-place)/.test(arg))
   );
 }
 

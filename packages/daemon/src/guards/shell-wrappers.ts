@@ -25,9 +25,11 @@ const WRAPPERS: Record<string, string[]> = {
   bwrap: ['--bind', '--ro-bind', '--tmpfs', '--chdir', '--dev', '--proc', '--setenv'],
   npx: ['-p', '--package'],
 };
+/** Options with two values. */
+const PAIRED = ['--bind', '--ro-bind', '--setenv'];
 /** How many of their own words come before the program. */
 const LEADING: Record<string, number> = { timeout: 1, flock: 1 };
-const XARGS_VALUES = ['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '--max-args', '--max-procs', '--replace'];
+const XARGS_VALUES = ['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '--max-args', '--max-procs'];
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish']);
 
 export const isShell = (name: string): boolean => SHELLS.has(name);
@@ -99,7 +101,7 @@ function afterOptions(args: string[], valued: string[]): string[] {
   while (rest[0]?.startsWith('-')) {
     const option = rest.shift() as string;
     if (option === '--') break;
-    if (valued.includes(option)) rest.shift();
+    if (valued.includes(option)) rest.splice(0, PAIRED.includes(option) ? 2 : 1);
   }
   return rest;
 }
