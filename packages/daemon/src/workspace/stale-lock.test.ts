@@ -59,6 +59,7 @@ describe('a lock file', () => {
   test('from before the clock was set back is not waited for', async () => {
     lockedSince(-3_600_000);
     expect(await clearStaleLock(lock, clock)).toBe(true);
+    expect(now).toBe(NOW);
   });
 });
 

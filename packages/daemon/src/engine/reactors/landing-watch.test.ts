@@ -71,6 +71,22 @@ describe('a landing that waits', () => {
     expect((await alerts())[0]!.text).toMatch(`A finished task cannot land on main: ${WHY}.`);
   });
 
+  test('is told after a minute, although it was woken, claimed and held up again meanwhile', async () => {
+    await mill.create({ pipeline: 'landing' });
+    await wait(await claim(), 600 * SECOND);
+    await pass(0);
+    obstacle = null;
+    await pass(30 * SECOND);
+    const again = await claim();
+    await pass(5 * SECOND);
+    obstacle = WHY;
+    await wait(again);
+    await pass(20 * SECOND);
+    expect(await alerts()).toEqual([]);
+    await pass(5 * SECOND);
+    expect(await alerts()).toMatchObject([{ kind: 'landing_waits', taskId: again.id }]);
+  });
+
   test('is told with all others that wait as long, and the alert is closed when they have landed', async () => {
     await mill.create({ pipeline: 'landing' });
     await mill.create({ pipeline: 'landing' });
