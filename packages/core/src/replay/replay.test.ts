@@ -80,6 +80,16 @@ describe('a replay', () => {
     expect(mill.refusal({ ...trial, replayId: 'replay_9' })).toBe('not_found');
   });
 
+  test('has one to four variants', () => {
+    const [variant] = order.variants;
+    const replayOf = (count: number) => ({ ...order, variants: Array(count).fill(variant) });
+    const begin = (count: number) =>
+      ({ type: 'replay.start', projectId, replayId, replay: replayOf(count), by }) as const;
+    expect(mill.refusal(begin(0))).toBe('bad_input');
+    expect(mill.refusal(begin(5))).toBe('bad_input');
+    mill.must(begin(4));
+  });
+
   test('waits until a worker has nothing else to do', () => {
     start();
     mill.must(trial);
