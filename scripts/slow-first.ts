@@ -6,7 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 const SLOWEST = [
   'test/e2e/vendor-mission',
-  'test/contract/agent-acp-vendors',
+  'test/contract/agent-transcripts.long',
   'test/e2e/vscode',
   'test/e2e/fleet',
   'test/e2e/mission',

@@ -147,8 +147,8 @@ async function serveMessages(
     const { input, cached, output } = move.tokens ?? USUAL_TOKENS;
     sent.push({ task: about.task, input, cached, output });
     const usage = { usage: { input: input - cached, cacheRead: cached, output } };
-    if (move.kind === 'result') return handIn(move.envelope, usage);
-    if (move.kind === 'ask') return call(`mcp__tidemill__${move.tool}`, move.input, usage);
+    if (move.kind === 'result') return handIn(move.envelope, { ...usage, ...(move.say && { say: move.say }) });
+    if (move.kind === 'ask') return call(`mcp__${move.server ?? 'tidemill'}__${move.tool}`, move.input, usage);
     if (move.kind === 'run') return call(shell, { command: move.command, description: 'as told' }, usage);
     return call(write, { [file]: join(worktreeIn(request), move.file), content: move.content }, usage);
   });
@@ -156,8 +156,12 @@ async function serveMessages(
 }
 
 function refusalOf(what: Trouble): MessagesTurn {
-  if (typeof what === 'object') return refusals.usageLimit(Math.ceil(Date.now() / 1000) + what.rateLimitSeconds);
-  return { auth: refusals.auth, broken: refusals.broken, too_long: refusals.tooLong }[what];
+  if (typeof what === 'object')
+    return refusals.usageLimit(
+      'limitedUntil' in what ? what.limitedUntil : Math.ceil(Date.now() / 1000) + what.rateLimitSeconds,
+    );
+  const { auth, lowBalance: credit, broken, tooLong: too_long } = refusals;
+  return { auth, credit, broken, too_long }[what];
 }
 
 /** Their tools for files want whole paths; both tell the model where it works. */
@@ -206,6 +210,11 @@ function itemOf(move: Extract<Move, { kind: 'write' | 'run' | 'ask' | 'result' }
 }
 
 function errorOf(what: Trouble): ResponsesTurn {
+  const limited = (error: object): ResponsesTurn => ({ kind: 'error', status: 429, body: { error } });
+  if (what === 'credit')
+    return limited({ code: 'insufficient_quota', type: 'insufficient_quota', message: 'no quota' });
+  if (typeof what === 'object' && 'limitedUntil' in what)
+    return limited({ type: 'usage_limit_reached', message: 'limit', plan_type: 'plus', resets_at: what.limitedUntil });
   if (typeof what === 'object') {
     const message = `Rate limit reached for requests. Please try again in ${what.rateLimitSeconds}s.`;
     return { kind: 'failed', code: 'rate_limit_exceeded', message };

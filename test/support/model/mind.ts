@@ -22,9 +22,10 @@ export interface Assignment {
 export type Move =
   | { kind: 'write'; file: string; content: string; tokens?: Tokens }
   | { kind: 'run'; command: string; tokens?: Tokens }
-  /** A tool of Tidemill's MCP server. */
-  | { kind: 'ask'; tool: string; input: Record<string, unknown>; tokens?: Tokens }
-  | { kind: 'result'; envelope: Record<string, unknown>; tokens?: Tokens }
+  /** A tool of Tidemill's MCP server, or of another one. */
+  | { kind: 'ask'; tool: string; input: Record<string, unknown>; server?: string; tokens?: Tokens }
+  /** `say`: words before it. */
+  | { kind: 'result'; envelope: Record<string, unknown>; say?: string; tokens?: Tokens }
   | { kind: 'trouble'; what: Trouble }
   /** The answer begins and never ends. */
   | { kind: 'silence' };
@@ -35,8 +36,14 @@ export interface Tokens {
   cached: number;
   output: number;
 }
-/** A rate limit that is over after so many seconds, or what a server says without a time. */
-export type Trouble = 'auth' | 'broken' | 'too_long' | { rateLimitSeconds: number };
+/** A limit that is over after so many seconds or at that epoch second, or what a server says without a time. */
+export type Trouble =
+  | 'auth'
+  | 'credit'
+  | 'broken'
+  | 'too_long'
+  | { rateLimitSeconds: number }
+  | { limitedUntil: number };
 
 /** What was sent with an answer, and for which task. */
 export interface Sent extends Tokens {

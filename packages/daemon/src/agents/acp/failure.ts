@@ -46,12 +46,18 @@ export function classify(
   return retryAt === undefined ? { failure } : { failure, retryAt };
 }
 
+/** Claude Code's words: `resets Jan 16, 2030, 10:34am (UTC)`. */
+const RESET = /resets? ([a-z]{3,9} \d{1,2}, \d{4}),? (\d{1,2})(?::(\d\d))? ?([ap]m) \(UTC\)/i;
+/** A number of seconds or of a unit, not a part of a date or of a time of day. */
+const WAIT = /(?:retry|try again|resets?)[\s\S]{0,24}?(\d+(?:\.\d+)?)(?!\d|:\d|,\s*\d|\s*[ap]m\b)\s*(s|m|h)?/i;
 const UNITS: Record<string, number> = { s: 1000, m: 60_000, h: HOUR };
 
 function retryTime(text: string, now: number): number | undefined {
   const date = /\b(\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d))/.exec(text)?.[1];
   if (date && Date.parse(date) > now) return Date.parse(date);
-  const [, amount, unit = 's'] = /(?:retry|try again|resets?)[\s\S]{0,24}?(\d+(?:\.\d+)?)\s*(s|m|h)?/i.exec(text) ?? [];
+  const [, day, hour, minute = '00', half] = RESET.exec(text) ?? [];
+  if (day) return Date.parse(`${day} ${hour}:${minute} ${half} UTC`);
+  const [, amount, unit = 's'] = WAIT.exec(text) ?? [];
   const ms = Number(amount) * (UNITS[unit.toLowerCase()] ?? 1000);
   return amount !== undefined && ms > 0 && ms <= 24 * HOUR ? now + ms : undefined;
 }

@@ -48,11 +48,13 @@ export function createMeter(session: string, before: number | null, booked: Book
   };
   const price = (sum: number) => {
     const before = known;
+    if (sum === 0 && before) return; // not counted yet after a resume
     known = sum;
     booked.set(session, sum);
     if (before === null) return;
     isPriced = true;
-    settle(Math.max(0, sum - before));
+    // Some agents count a resumed session from zero again.
+    settle(sum < before ? sum : sum - before);
   };
   const request = () => {
     unpriced += 1;
