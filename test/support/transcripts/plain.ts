@@ -83,18 +83,23 @@ function shapeOf(value: unknown, key = ''): unknown {
   return Object.fromEntries(names.map((name) => [name, shapeOf((value as Record<string, unknown>)[name], name)]));
 }
 
+/** News that come at any moment, or not at all. No adapter reads them. */
+const NEWS = /"sessionUpdate":"(available_commands|session_info|config_option)_update"|"method":"_|"rate_limit_event"/;
+const isNews = (shape: string) =>
+  NEWS.test(shape) || (shape.includes('"sessionUpdate":"usage_update"') && !shape.includes('"cost"'));
+
 /**
- * The messages of each direction in their order, without their values. Pieces of a text may be more or fewer: several
- * of the same shape count as one.
+ * The kinds of messages in each direction, and the fields of each. Not their order: the programs do several things at
+ * once. The expectations of the cases hold only if the order is right.
  */
 export function shapesOf(entries: Entry[]): Record<string, string[]> {
-  const shapes: Record<string, string[]> = {};
+  const shapes: Record<string, Set<string>> = {};
   for (const entry of entries) {
-    if ('err' in entry) continue;
     const [direction = ''] = Object.keys(entry);
-    const line = JSON.stringify(shapeOf(entry));
-    shapes[direction] ??= [];
-    if (shapes[direction].at(-1) !== line) shapes[direction].push(line);
+    const shape = JSON.stringify(shapeOf(entry));
+    if ('err' in entry || isNews(shape)) continue;
+    shapes[direction] ??= new Set();
+    shapes[direction].add(shape);
   }
-  return shapes;
+  return Object.fromEntries(Object.entries(shapes).map(([direction, kinds]) => [direction, [...kinds].toSorted()]));
 }
