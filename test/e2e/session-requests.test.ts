@@ -32,7 +32,6 @@ const configOf = (more: string) =>
   [
     'target: main',
     'pipeline: quick',
-    'workers: 4',
     'agents:',
     `  default: { type: command, command: [node, agent.mjs], env: { ASK_AT: ${JSON.stringify(join(folder, 'agent-1.request.json'))} } }`,
     'gates:',
@@ -53,14 +52,15 @@ afterAll(async () => {
   repository.remove();
 });
 
+const answerFile = () => join(folder, 'agent-1.answer.json');
 /** As another program would: complete at once. */
-async function ask(request: unknown, format = 'json', worker = 'agent-1'): Promise<SessionAnswer> {
-  const [answer, aside] = [join(folder, `${worker}.answer.json`), join(folder, `${worker}.tmp`)];
-  rmSync(answer, { force: true });
-  writeFileSync(aside, format === 'json' ? JSON.stringify(request) : String(request));
-  renameSync(aside, join(folder, `${worker}.request.${format}`));
-  await until(() => existsSync(answer));
-  return SessionAnswer.parse(JSON.parse(readFileSync(answer, 'utf8')));
+async function ask(request: unknown, format = 'json'): Promise<SessionAnswer> {
+  rmSync(answerFile(), { force: true });
+  const text = format === 'json' ? JSON.stringify(request) : String(request);
+  writeFileSync(join(folder, 'tool.tmp'), text);
+  renameSync(join(folder, 'tool.tmp'), join(folder, `agent-1.request.${format}`));
+  await until(() => existsSync(answerFile()));
+  return SessionAnswer.parse(JSON.parse(readFileSync(answerFile(), 'utf8')));
 }
 const tasks = () => machine.ask(root, (api, project) => api.tasks({ project }));
 const response = () => readFileSync(join(folder, 'agent-1.response.md'), 'utf8');
@@ -101,24 +101,19 @@ describe('requests in .claude-sessions', () => {
 
   test('are refused with a reason and kept aside when they are bad', { timeout: MINUTE }, async (context) => {
     context.skip(!sandbox.available, 'requests need the sandbox');
-    const bad = [
+    const kept = join(folder, 'agent-1.request.refused');
+    for (const [request, text] of [
       [{ request: 'rule the world' }, 'was not understood'],
       [{ request: 'start', task: 99 }, 'there is no task #99'],
       [{ request: 'start', task: 1 }, '#1 is done'],
       [{ request: 'message', text: 'Hello' }, 'has no task'],
-    ] as const;
-    // A worker's requests are answered one at a time, so each is another worker's.
-    await Promise.all(
-      bad.map(async ([request, text], index) => {
-        const worker = `agent-${index + 1}`;
-        const hint = expect.stringMatching(/\S/);
-        const refused = { ok: false, text: expect.stringContaining(text), hint };
-        expect(await ask(request, 'json', worker)).toMatchObject(refused);
-        const kept = join(folder, `${worker}.request.refused`);
-        await until(() => existsSync(kept));
-        expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual(request);
-      }),
-    );
+    ] as const) {
+      rmSync(kept, { force: true });
+      const hint = expect.stringMatching(/\S/);
+      expect(await ask(request)).toMatchObject({ ok: false, text: expect.stringContaining(text), hint });
+      await until(() => existsSync(kept));
+      expect(JSON.parse(readFileSync(kept, 'utf8'))).toEqual(request);
+    }
   });
 
   test('are refused where an agent could write them: in a folder it may write, and without a sandbox', {

@@ -39,16 +39,16 @@ const asked = (prompt: string, more: Partial<AgentBrief> = {}): AgentBrief => ({
 });
 export const BRIEF = asked('Do it.');
 
-export const MADE = write('made.txt', 'made\n');
+const MADE = write('made.txt', 'made\n');
 export const COMMAND = 'cat made.txt > copy.txt; ls';
 export const PUSH = 'touch pushed.txt; git push --force';
 /** It says that it runs by a file of this name, and goes on for long. */
 export const BUSY_FILE = 'busy.txt';
-export const BUSY = `echo busy > ${BUSY_FILE}; sleep 1000`;
-export const WHY_NOT = 'nobody pushes from here';
-export const UNFINISHED = 'The gate test fails: 1 of 3.';
+const BUSY = `echo busy > ${BUSY_FILE}; sleep 1000`;
+const WHY_NOT = 'nobody pushes from here';
+const UNFINISHED = 'The gate test fails: 1 of 3.';
 export const REPLY = `Who reads the **table**? ${'Fishermen, before sunrise, without a network. '.repeat(10)}`.trim();
-export const QUESTION = { text: 'Tabs or spaces?', type: 'clarifying', options: [{ label: 'Tabs' }], default: 'Tabs' };
+const QUESTION = { text: 'Tabs or spaces?', type: 'clarifying', options: [{ label: 'Tabs' }], default: 'Tabs' };
 /** Epoch seconds: a limit that ends at this moment. */
 export const LIMIT_ENDS = 1_894_790_040;
 
