@@ -49,7 +49,7 @@ export async function showPages(bed: PageBed, pages: PageToShow[], looks = LOOKS
     const before = bed.complaints.length;
     await (isApart ? bed.load(path) : bed.visit(path));
     // One look is enough for a page that takes axe seconds and has one column of text.
-    flaws.push(...(await flawsOf(bed.page, name, isApart ? looks.slice(0, looks.length / 2) : looks, isThere)));
+    flaws.push(...(await flawsOf(bed.page, name, isApart ? looks.slice(-looks.length / 2) : looks, isThere)));
     flaws.push(...bed.complaints.slice(before).map((text) => `${name}: ${text}`));
   }
   return flaws;
