@@ -169,13 +169,13 @@ describe('an agent without hooks', { timeout: 120_000 }, () => {
     const { machine, root } = bed;
     const agent = { type: 'command', command: [process.execPath, './agent.mjs'] };
     await bed.lay({ agent, files: { 'agent.mjs': AGENT } });
+    // Each in a process of its own, which looks for bubblewrap on its PATH.
     const said = async () => {
-      const [{ sandbox }, inWords, doctor] = await Promise.all([
-        machine.json<ProjectStatus>(['status'], root),
-        machine.run(['status'], root),
-        machine.run(['doctor'], root),
-      ]);
-      return { ...sandbox, isTold: inWords.stdout.includes(sandbox.text), doctor: doctor.stdout };
+      const [asJson, inWords, doctor] = await Promise.all(
+        [['status', '--json'], ['status'], ['doctor']].map((args) => machine.start(args, root)),
+      );
+      const { sandbox } = JSON.parse(asJson!.stdout) as ProjectStatus;
+      return { ...sandbox, isTold: inWords!.stdout.includes(sandbox.text), doctor: doctor!.stdout };
     };
     // Only what is needed besides: git, and the Node that runs all this.
     const bin = join(machine.folder, 'bin');

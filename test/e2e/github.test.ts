@@ -119,6 +119,9 @@ describe('a project on GitHub', { timeout: 60_000 }, () => {
     for (const number of [apples, pears]) {
       const task = await taskOf(number);
       const { pull, head } = await bed.pull(task);
+      // Nothing polls here: a check that passes while Tidemill still reads would be noticed by nobody.
+      expect(await deliver('pull_request', { action: 'opened' })).toBe(202);
+      await bed.when(task, ({ waiting }) => waiting?.includes('waits for ci') ?? false);
       await passCheck(head);
       const done = await bed.when(task, ({ stage }) => stage === 'done');
       const merged = { merged: true, merged_by: { login: 'mill-bot' }, merge_commit_sha: done.landedCommit };
