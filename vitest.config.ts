@@ -16,6 +16,8 @@ const shared = {
   // The default is one second.
   expect: { poll: { timeout: 30_000 } },
   pool: 'forks',
+  // A process with a small heap starts others sooner: the kernel copies its page tables each time, and tests start git often.
+  execArgv: ['--max-semi-space-size=4', '--max-old-space-size=640'],
   maxWorkers: WORKERS,
 } as const;
 

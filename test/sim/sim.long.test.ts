@@ -2,6 +2,6 @@ import { describe } from 'vitest';
 import { findsPlantedBugs, keepsInvariants } from './sim-suite.ts';
 
 describe('simulation', () => {
-  keepsInvariants(150, 7);
+  keepsInvariants(60, 7);
   findsPlantedBugs(() => 1);
 });
