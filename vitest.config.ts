@@ -15,11 +15,11 @@ const shared = {
   hookTimeout: 120_000,
   // The default is one second.
   expect: { poll: { timeout: 30_000 } },
-  pool: 'forks',
+  pool: 'forks' as const,
   // A process with a small heap starts others sooner: the kernel copies its page tables each time, and tests start git often.
   execArgv: ['--max-semi-space-size=4', '--max-old-space-size=640'],
   maxWorkers: WORKERS,
-} as const;
+};
 
 /** These change the environment of their process, or look at all that it has started. */
 const ALONE = [
