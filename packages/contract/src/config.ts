@@ -144,6 +144,8 @@ export const Config = z.strictObject({
   /** Folders outside the repository that sandboxed agents and gates may read. */
   readable: z.array(z.string().min(1)).default([]),
   gates: z.array(GateConfig).default([]),
+  /** Product source, as globs. Every other file that a gate reads decides what the gate checks. Empty: the usual places. */
+  source: z.array(z.string().min(1)).default([]),
   /** Where a person gets notifications and can answer. */
   channels: z.record(ChannelName, ChannelConfig).default({}),
   notify: NotifyConfig.prefault({}),

@@ -19,6 +19,8 @@ export const ProjectRules = z.object({
   reviewPlans: z.boolean(),
   /** Globs of files whose conflicts only a person resolves. */
   critical: z.array(z.string()),
+  /** Globs of product source. Absent: the usual places. */
+  source: z.array(z.string()).optional(),
   hilConfig: HilConfig.default(AUTONOMY_PRESETS.full),
   budget: BudgetLimits.extend({ timeZone: z.string().default('UTC') }).prefault({}),
   /** What follows from an event without a person's action. Absent: the defaults. */

@@ -29,6 +29,7 @@ export { manifestsOf } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { isOfTests } from './gate/deciding/names.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
+export { isSource, sourceGlobs } from './gate/source.ts';
 export { agreedContents, agreementTo, type WorkflowFile, workflowFiles } from './gate/workflow-files.ts';
 export { type Deeds, deriveGuard } from './guard-proposal/derive.ts';
 export { isPerson } from './guard-proposal/guard-proposal.ts';

@@ -89,11 +89,12 @@ async function requestPlan({ env }: CliContext, root: string, plan: string | tru
 const trials = () => import('./agent-trial.ts');
 
 function showResult(terminal: Terminal, root: string, cwd: string, result: Written): void {
-  const { file, written, prepare, include, gates, tools } = result;
+  const { file, written, prepare, include, source, gates, tools } = result;
   const place = root === cwd ? file : `${root}/${file}`;
   terminal.line(written ? `${place} written.` : `${place} already exists and was not changed.`);
   terminal.line(`  work lands on ${result.target}`);
   for (const step of prepare) terminal.line(`  prepare: ${step.run}`);
+  if (source.length > 0) terminal.line(`  source: ${source.join(', ')}`);
   if (include.length > 0) terminal.line(`  include: ${include.join(', ')}`);
   for (const gate of gates) terminal.line(`  gate ${gate.name}: ${gate.run}`);
   if (written && tools.length > 0) terminal.line(`  found: ${tools.join(', ')}`);

@@ -20,6 +20,12 @@ async function checkIgnore(root: string, paths: string[], how: string[]): Promis
   return nulList((await git(['check-ignore', '-z', '--stdin', ...how], { input, answers: [1, 128] })).stdout);
 }
 
+/** The files that git tracks or would add. Empty outside a repository. */
+export async function projectFiles(root: string): Promise<string[]> {
+  const git = gitWith({ cwd: root });
+  return nulList((await git(['ls-files', '-z', '-c', '-o', '--exclude-standard'], { answers: [128] })).stdout);
+}
+
 export async function includable(root: string, isThere: (name: string) => boolean): Promise<string[]> {
   return ignoredOf(root, FOR_TESTS.filter(isThere));
 }

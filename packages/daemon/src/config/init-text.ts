@@ -11,11 +11,12 @@ export interface ConfigParts {
   install?: string | null;
   prepare: ProposedStep[];
   include: string[];
+  source: string[];
   gates: ProposedGate[];
 }
 
 /** A config with comments. */
-export function configText({ target, agent, install, prepare, include, gates }: ConfigParts): string {
+export function configText({ target, agent, install, prepare, include, source, gates }: ConfigParts): string {
   return `# Tidemill: how agents work on this repository. Commit this file; it is versioned with the code.
 
 # The branch that finished work lands on.
@@ -68,6 +69,11 @@ include: ${inline(include)}
 
 # Commands that run in a worktree before it is removed, such as ["docker compose down"].
 cleanup: []
+
+# The product's source, as globs. Every other file that a gate reads decides what the gate checks (a script, a
+# configuration, data with test cases): the reviewer sees an agent's changes to it first, or you approve them if there is no
+# review. Tests in these folders are not source. []: the usual folders, such as src and lib.
+source: ${inline(source)}
 
 # Checks of a change. Each command runs on a clean checkout of the result, and a change lands only if all of them exit
 # with 0. network: true allows network access. needs: [build] runs a gate only after build passed. fixes: true is for a

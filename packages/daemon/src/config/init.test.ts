@@ -278,6 +278,14 @@ describe('init', () => {
     expect((await initProject({ root, target: 'main', agent: AGENT })).warnings).toEqual([]);
   });
 
+  test('proposes the folders of the product as source, without tests and scripts', async () => {
+    await put({ 'src/a.ts': '', 'src/a.test.ts': '', 'scripts/b.ts': '', 'six.py': '', 'node_modules/c/lib/d.js': '' });
+    await put({ '.gitignore': 'node_modules\n' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    const { source } = await initProject({ root, target: 'main', agent: AGENT });
+    expect(source).toEqual(['six.py', 'src/**']);
+  });
+
   test('says in the file how to install an agent that is not there yet', async () => {
     const result = await initProject({ root, target: 'main', agent: { type: 'codex' }, install: 'npm install x' });
     expect(await readFile(join(root, result.file), 'utf8')).toContain(

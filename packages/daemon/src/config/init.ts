@@ -2,10 +2,11 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '@tidemill/contract';
+import { sourceGlobs } from '@tidemill/core';
 import { findProgram } from '../process/program.ts';
 import { CONFIG_FILE } from './check.ts';
 import { detect } from './detect/detect.ts';
-import { ignoreWarnings, includable } from './ignored.ts';
+import { ignoreWarnings, includable, projectFiles } from './ignored.ts';
 import { configText } from './init-text.ts';
 import { loadSettings } from './load.ts';
 
@@ -17,6 +18,7 @@ export interface InitResult {
   tools: string[];
   prepare: { run: string }[];
   include: string[];
+  source: string[];
   gates: { name: string; run: string }[];
   warnings: string[];
 }
@@ -39,7 +41,8 @@ export async function initProject(input: {
   let written = true;
   try {
     const { prepare, gates } = detected;
-    await writeFile(file, configText({ ...input, prepare, include, gates }), { flag: 'wx' });
+    const source = sourceGlobs(await projectFiles(root));
+    await writeFile(file, configText({ ...input, prepare, include, source, gates }), { flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     written = false;
@@ -56,6 +59,7 @@ export async function initProject(input: {
     tools: detected.tools,
     prepare: config.prepare.map(({ run }) => ({ run })),
     include: config.include,
+    source: config.source,
     gates: config.gates.map(({ name, run }) => ({ name, run })),
     warnings: [...warnings, ...more],
   };

@@ -33,6 +33,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     pipelines,
     reviewPlans: config.reviewPlans,
     critical: config.critical,
+    ...(config.source.length > 0 ? { source: config.source } : {}),
     hilConfig: config.hilConfig,
     routing: config.routing,
     budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },

@@ -1,0 +1,80 @@
+import { scopesOverlap } from '../schedule/overlap.ts';
+import { configurationWhy, folderOf, isCode, isOfTests, nameOf } from './deciding/names.ts';
+
+/**
+ * Product source is what gates judge. Every other file that a gate reads decides how it judges. A test inside a source
+ * folder is not source, and neither is a configuration file. `globs`: the setting `source`; empty: unknown, so the usual
+ * places of source are assumed.
+ */
+export function isSource(path: string, globs: readonly string[]): boolean {
+  if (isOfTests(path) || configurationWhy(path) !== null) return false;
+  return globs.length > 0 ? scopesOverlap([literal(path)], [...globs]) : isUsual(path);
+}
+
+/** A file's own name is not a glob. */
+const literal = (path: string) => path.replace(/[*?[\]{}]/g, '_');
+
+const FOLDERS = ['src', 'lib', 'app', 'source', 'sources', 'include', 'internal', 'pkg', 'cmd', 'server', 'client'];
+const MORE_FOLDERS = [
+  'api',
+  'web',
+  'frontend',
+  'backend',
+  'components',
+  'pages',
+  'routes',
+  'views',
+  'models',
+  'assets',
+];
+const SOURCE_FOLDERS = new Set([...FOLDERS, ...MORE_FOLDERS]);
+/** Folders that contain packages with source folders of their own. */
+const GROUPS = new Set(['packages', 'crates', 'apps', 'libs', 'modules', 'services', 'plugins', 'workspaces']);
+/** Folders whose programs usually belong to the checks, and those whose files nobody runs. */
+const OTHER_FOLDERS =
+  /^(\..*|scripts?|ci|tools?|tooling|bin|hack|tasks?|build|dev|etc|make|config|configs|docs?|examples?|samples?|demos?|benchmarks?|bench|vendor|third_party|patches|node_modules|rules|eslint[\w-]*)$/i;
+/** In the root, a new file with another ending may shadow a library, or be found by a gate. */
+const ROOT_SOURCE =
+  /\.(go|rs|c|cc|cpp|cxx|java|kt|swift|cs|php|html|css)$|^(index|main|app|server|cli)\.[cm]?[jt]sx?$/i;
+
+function isUsual(path: string): boolean {
+  const [first = '', second = '', third = ''] = folderOf(path).split('/');
+  if (first === '') return ROOT_SOURCE.test(path);
+  if (SOURCE_FOLDERS.has(first.toLowerCase())) return true;
+  if (GROUPS.has(first.toLowerCase()))
+    return SOURCE_FOLDERS.has(third.toLowerCase()) || (third === '' && ROOT_SOURCE.test(nameOf(path)) && second !== '');
+  return isCode(path) && !OTHER_FOLDERS.test(first);
+}
+
+const MOST_PROPOSED = 40;
+/** Files in the root that describe or check a project rather than being it. */
+const NOT_SOURCE =
+  /^(setup|conftest|noxfile|tasks|fabfile|manage|gulpfile|gruntfile|build|make|release|publish|rollup[\w.]*|webpack[\w.]*|[\w-]+\.config(\.[\w-]+)?)\.\w+$/i;
+
+/** What `init` proposes for the setting `source`, from the paths of a repository's files. Empty: nothing was found. */
+export function sourceGlobs(paths: readonly string[]): string[] {
+  const code = paths.filter((path) => isCode(path) && !isOfTests(path) && configurationWhy(path) === null);
+  const isGo = paths.includes('go.mod');
+  const globs = new Set<string>();
+  for (const path of code) {
+    const [first = '', second = '', third = ''] = folderOf(path).split('/');
+    if (first === '') {
+      for (const glob of rootGlob(path)) globs.add(glob);
+    } else if (SOURCE_FOLDERS.has(first.toLowerCase())) globs.add(`${first}/**`);
+    else if (GROUPS.has(first.toLowerCase())) {
+      if (SOURCE_FOLDERS.has(third.toLowerCase())) globs.add(`${first}/*/${third}/**`);
+      else if (second !== '' && third === '' && !NOT_SOURCE.test(nameOf(path))) globs.add(`${first}/*/${nameOf(path)}`);
+    } else if (OTHER_FOLDERS.test(first)) continue;
+    else if (paths.includes(`${first}/__init__.py`)) globs.add(`${first}/**`);
+    else if (isGo && path.endsWith('.go')) globs.add(`${first}/**`);
+  }
+  return [...globs].sort().slice(0, MOST_PROPOSED);
+}
+
+/** A compiler is told which files it reads, or reads all of them. An interpreter finds a module by its name. */
+function rootGlob(path: string): string[] {
+  if (NOT_SOURCE.test(path)) return [];
+  const compiled = /\.(go|rs|c|cc|cpp|cxx|java|kt|swift|cs)$/.exec(path);
+  if (compiled) return [`*${compiled[0]}`];
+  return /\.([cm]?[jt]sx?|py|php|rb|lua|h|hpp)$/.test(path) ? [path] : [];
+}
