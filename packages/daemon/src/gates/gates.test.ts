@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import path from 'node:path';
 import { GateConfig } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Worktree } from '../ports.ts';
+import type { GateRequest, Worktree } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
 import { leakedProcesses } from '../process/leaks.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
@@ -36,7 +36,7 @@ afterEach(async () => {
 async function check(
   sandbox: 'auto' | 'off',
   gates: { run: string; timeout?: string; name?: string }[],
-  more: { files?: string[]; isLanded?: boolean; signal?: AbortSignal } = {},
+  more: { files?: string[]; isLanded?: boolean; signal?: AbortSignal; before?: GateRequest['before'] } = {},
 ) {
   const config = gates.map((gate, index) => GateConfig.parse({ name: `gate${index}`, ...gate }));
   const made = createGates({ config, host: host(sandbox), logDir: logDir() });
@@ -46,6 +46,7 @@ async function check(
     files: more.files ?? ['a.txt'],
     isLanded: more.isLanded ?? false,
     signal: more.signal ?? new AbortController().signal,
+    ...(more.before ? { before: more.before } : {}),
   });
   return { reports, last: reports.at(-1)!, names: made.names };
 }
@@ -256,6 +257,32 @@ describe('integrity', () => {
     await mkdir(path.join(worktree.path, 'sub'));
     await symlink('../a.txt', path.join(worktree.path, 'sub', 'in'));
     expect(await refusal(['sub/in'])).toBeNull();
+  });
+
+  it('refuses a name that equals another one where case and Unicode forms do not count', async (context) => {
+    await mkdir(path.join(worktree.path, 'src', 'Parts'), { recursive: true });
+    for (const file of ['src/a.test.js', 'src/A.test.js', 'src/caf\u00e9.js', 'src/cafe\u0301.js', 'src/Parts/x.js'])
+      await put(file, file);
+    const names = await readdir(path.join(worktree.path, 'src'));
+    context.skip(names.length < 5, 'this file system ignores case');
+    expect(await refusal(['src/A.test.js'])).toContain(
+      'src/A.test.js: on macOS and Windows it is the same name as src/a.test.js',
+    );
+    expect(await refusal(['src/cafe\u0301.js'])).toContain('is the same name as src/caf');
+    expect(await refusal(['src/Parts/x.js'])).toBeNull();
+    expect(await refusal(['src/B.js'])).toBeNull();
+    await mkdir(path.join(worktree.path, 'src', 'parts'));
+    await put('src/parts/y.js', 'y');
+    expect(await refusal(['src/parts/y.js'])).toContain('is the same name as src/Parts');
+    // The target has both already, or people added it.
+    const { reports } = await check('off', [{ run: 'true' }], {
+      files: ['src/A.test.js'],
+      before: async (files) => new Map(files.map((file) => [file, file])),
+    });
+    expect(reports[0]?.receipt.status).toBe('pass');
+    expect(await refusal(['src/A.test.js'], true)).toBeNull();
+    await rm(path.join(worktree.path, 'src/a.test.js'));
+    expect(await refusal(['src/a.test.js', 'src/A.test.js'])).toBeNull();
   });
 
   it('is not misled by headings, binary files, links and deleted files', async () => {

@@ -107,15 +107,12 @@ async function changesAfter(ended: EndedGate, request: GateRequest): Promise<str
 
 const discard = (ended: EndedGate[]) => Promise.all(ended.map(({ log }) => log.discard()));
 
-async function checkIntegrity(
-  logDir: string,
-  { path, tree, signal, isLanded }: GateRequest,
-  files: string[],
-): Promise<GateReport> {
+async function checkIntegrity(logDir: string, request: GateRequest, files: string[]): Promise<GateReport> {
   const startedAt = performance.now();
+  const { path, tree } = request;
   const log = await openGateLog(logDir);
   try {
-    const problems = await integrityProblems(path, files, signal, isLanded);
+    const problems = await integrityProblems(path, files, request);
     const text = problems.join('\n') || `${files.length} changed files are in order`;
     await log.write(Buffer.from(`${text}\n`));
     const { hash } = await log.keep();

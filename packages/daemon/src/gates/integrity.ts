@@ -1,25 +1,28 @@
 import { lstat, open, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { plainName } from '@tidemill/contract';
+import type { GateRequest } from '../ports.ts';
+import { collisionFinder } from './name-collision.ts';
 import { actsByItself, looseParts, modulesProblem, personFile } from './person-files.ts';
 
 /**
  * Rules for every change, independent of the project's settings. It needs no process, so it cannot be bypassed: the
  * change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
- * no unresolved conflict and no link that leads out of the repository. Returns the problems, one line each. `isLanded`: people
- * may have made the change, so it may be empty and change their settings.
+ * no unresolved conflict, no link that leads out of the repository and no second name that differs only in case. Returns the
+ * problems, one line each. `isLanded`: people may have made the change, so it may be empty and change their settings.
  */
 export async function integrityProblems(
   folder: string,
   files: string[],
-  signal: AbortSignal,
-  isLanded = false,
+  { signal, isLanded = false, before }: Pick<GateRequest, 'signal' | 'isLanded' | 'before'>,
 ): Promise<string[]> {
   if (files.length === 0 && !isLanded) return ['nothing was changed'];
   const problems: string[] = [];
+  const collisionOf = collisionFinder(folder, before);
   for (const file of files) {
     signal.throwIfAborted();
     const name = plainName(file);
+    const twin = isLanded ? null : await collisionOf(file);
     if (!isLanded && isSettings(file)) {
       problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
     } else if (isRequest(file)) {
@@ -28,6 +31,9 @@ export async function integrityProblems(
       problems.push(`${name}: an agent or editor on a person's machine acts on it, so only a person may change it`);
     } else if (await leadsOut(folder, file)) {
       problems.push(`${name}: a link must not lead out of the repository; make it relative, to a file in it`);
+    } else if (twin !== null) {
+      const why = `on macOS and Windows it is the same name as ${plainName(twin)}, so a clone there has only one of them`;
+      problems.push(`${name}: ${why}; rename it`);
     } else if (await hasConflictMarkers(path.join(folder, file))) {
       problems.push(`${name}: holds unresolved conflict markers`);
     } else if (looseParts(file).join('/') === '.gitmodules') {

@@ -229,6 +229,27 @@ describe('a file that decides about gates', () => {
   });
 
   test.each([
+    ...['AGENTS.md', 'packages/a/AGENTS.md', 'CLAUDE.md', 'claude.local.md', 'GEMINI.md', 'AGENT.md', '.cursorrules'],
+    ...['.cursor/rules/style.mdc', '.github/copilot-instructions.md', '.github/instructions/x.instructions.md'],
+    ...['.windsurfrules', '.clinerules', '.clinerules/a.md', '.claude/agents/a.md', 'docs/.claude/commands/b.md'],
+    ...['.codex/prompts/a.md', '.roo/rules/a.md', '.junie/guidelines.md', '.goosehints', '.rules'],
+  ])('is one that instructs agents: %s', (path) => {
+    for (const [old, now] of [
+      [null, 'x'],
+      ['x', 'y'],
+      ['x', null],
+    ] as const)
+      expect(why(path, old, now)).toContain('instructs the coding agents');
+  });
+
+  test.each([
+    ...[
+      'docs/agents.md.txt',
+      'src/claude/client.ts',
+      'docs/how-agents-work.md',
+      'src/agents/index.ts',
+      'docs/rules/a.md',
+    ],
     ...['src/standard-deviation.ts', 'src/ruff.py', 'src/expect.ts', 'src/make.ts', 'docs/eslint.md', 'README.md'],
     ...['src/contest.ts', 'src/latest.js', 'src/config.ts', 'assets/test.png', 'src/jest.ts', 'src/setup.ts'],
   ])('is not %s', (path) => {

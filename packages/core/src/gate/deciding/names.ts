@@ -36,6 +36,18 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
       `(vitest|vite|jest|mocha|ava|karma|playwright|cypress|wdio|nightwatch|babel|swc|c8|nyc|stryker|tap)\\.(config|conf|workspace|setup|projects)\\.(${JS}|json|ya?ml)|(jest|vitest|test|tests|mocha|ava|playwright)[._-]?(global[._-]?)?(setup|teardown|bootstrap|environment|preset|reporter)[^/]*\\.(${JS})|setup[-_.]?(tests?|jest|vitest)[^/]*\\.(${JS})|\\.(mocharc|nycrc|c8rc|taprc|babelrc|swcrc|jestrc|avarc)(\\.[\\w]+)?|vitest\\.workspace\\.\\w+|pytest\\.ini|\\.?pytest\\.(toml|ini)|tox\\.ini|noxfile\\.py|conftest\\.py|\\.coveragerc|phpunit(\\.dist)?\\.xml(\\.dist)?|pest\\.php|behat\\.ya?ml(\\.dist)?|\\.rspec(-[\\w]+)?|(spec|rails|test)_helper\\.rb|sitecustomize\\.py|usercustomize\\.py|[^/]+\\.pth|(pytest|unittest|nose|coverage|doctest)(\\.py|/__init__\\.py)|\\.config/nextest\\.toml|testng\\.xml|junit-platform\\.properties|[^/]*\\.runsettings|deno\\.jsonc?`,
     ),
   ],
+  [
+    'instructs the coding agents that work here later',
+    new RegExp(
+      [
+        '(^|/)(agents?(\\.override|\\.local)?|claude(\\.local)?|gemini|qwen)\\.mdc?$',
+        '(^|/)\\.(cursor|windsurf|cline|roo|goose|kilocode|codeium|aider|augment)(rules|hints|ignore|-guidelines)?[^/]*$',
+        '(^|/)\\.(claude|codex|cursor|gemini|qwen|windsurf|clinerules|roo|kiro|amazonq|continue|opencode|augment|junie|factory|goose|crush|agents?|agent-rules|trae|kilocode|cline|rules)/',
+        '(^|/)\\.github/(copilot-instructions\\.md$|(instructions|prompts|chatmodes|agents|skills)/)',
+        '(^|/)\\.(rules|agentrules|airules|ai-rules)$|(^|/)skill\\.md$',
+      ].join('|'),
+    ),
+  ],
   ['replaces real code in tests', /(^|\/)__mocks__\//],
   [
     'configures a linter, a formatter or a type checker',
