@@ -28,6 +28,7 @@ export const ErrorCode = z.enum([
   'disk_full',
   'git_failed',
   'too_large',
+  'too_many',
   'budget_exhausted',
   'already_answered',
   'worker_paused',

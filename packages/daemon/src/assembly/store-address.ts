@@ -1,5 +1,5 @@
 import { createIds, systemClock } from '../clock.ts';
-import type { DataFolder } from '../config/data-folder.ts';
+import { type DataFolder, makePrivateFile } from '../config/data-folder.ts';
 import type { Clock, Ids, Store } from '../ports.ts';
 import { openStore } from '../store/open.ts';
 
@@ -18,6 +18,7 @@ export async function openFolderStore(folder: DataFolder, env: NodeJS.ProcessEnv
   const clock = systemClock;
   const ids = createIds(clock);
   const url = env.DATABASE_URL;
+  if (!url) makePrivateFile(folder.storeFile);
   const store = await openStore({ url: url || folder.storeFile, clock, ids });
   return { store, clock, ids, name: url ? 'Postgres' : 'SQLite', isShared: Boolean(url) };
 }

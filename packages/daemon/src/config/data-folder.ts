@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '@tidemill/contract';
@@ -39,6 +39,7 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
   const path = dataFolderPath(env);
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    keepPrivate(path, 0o700);
     mkdirSync(join(path, 'runs'), { recursive: true, mode: 0o700 });
     mkdirSync(join(path, 'gates'), { recursive: true, mode: 0o700 });
     mkdirSync(join(path, 'deliveries'), { recursive: true, mode: 0o700 });
@@ -67,6 +68,23 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     deliveryLog: (deliveryId) => join(path, 'deliveries', `${deliveryId}.log`),
     project: (projectId) => join(path, 'projects', projectId),
   };
+}
+
+/** A file or folder that may have existed before is readable by its owner only. */
+function keepPrivate(path: string, wanted: number): void {
+  const { mode, uid } = statSync(path);
+  const isOurs = process.getuid === undefined || uid === process.getuid();
+  if (isOurs && (mode & 0o077) !== 0) chmodSync(path, wanted);
+}
+
+/** Before SQLite creates it, which would let others read it. The files that SQLite puts beside it get the same mode. */
+export function makePrivateFile(file: string): void {
+  try {
+    appendFileSync(file, '', { mode: 0o600 });
+    keepPrivate(file, 0o600);
+  } catch {
+    // Whoever opens it says what is wrong with it.
+  }
 }
 
 /** Stored once and never changed, because machines are renamed. */

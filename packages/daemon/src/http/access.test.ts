@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type AccessRole, mayAct, type RouteName, routes } from '@tidemill/contract';
@@ -26,6 +26,10 @@ describe('named tokens', () => {
     const kept = files.map((name) => readFileSync(join(served.home, name), 'latin1')).join('');
     expect(kept).toContain('token/the-viewer');
     for (const token of Object.values(tokens)) expect(kept).not.toContain(token);
+    for (const name of files) expect(statSync(join(served.home, name)).mode & 0o777).toBe(0o600);
+    expect(statSync(served.home).mode & 0o777).toBe(0o700);
+    chmodSync(served.home, 0o755);
+    await otherProcess().then((other) => other.close());
     expect(statSync(served.home).mode & 0o777).toBe(0o700);
     expect(JSON.stringify(await served.api.tokens({}))).not.toMatch(/hash|tidemill_/);
     expect((await served.api.tokens({})).map(({ name, role }) => `${name} ${role}`)).toContain('the-viewer viewer');

@@ -100,6 +100,8 @@ describe('serving other machines', () => {
     expect((await hello({ host: own, origin: `https://${own}` })).status).toBe(200);
     expect((await hello({ host: own, origin: `http://${own}` })).status).toBe(403);
     const link = await ask(near, `/?token=${token}&to=/fleet`, { headers: { host: own } });
+    expect(link.headers['strict-transport-security']).toMatch(/^max-age=\d{8}/);
+    expect((await daemon.ask('/v1/whoami')).headers).not.toHaveProperty('strict-transport-security');
     expect(link.headers['set-cookie']?.[0]).toMatch(/; HttpOnly; SameSite=Strict; Path=\/; Secure$/);
     const cookie = link.headers['set-cookie']![0]!.split(';')[0]!;
     const change = (origin: string) =>

@@ -26,6 +26,7 @@ export async function checkCaller(request: IncomingMessage, door: Door): Promise
     throw foreign();
   const caller = await callerOf(request, door);
   if (!caller) throw unauthorized(door, request);
+  door.seats.connect(request.socket, caller);
   door.strangers.trust(request.socket);
   if (authorization !== undefined) return caller;
   const changes = request.method !== 'GET' && request.method !== 'HEAD';

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { Caller } from '@tidemill/contract';
+import type { Seats } from './seats.ts';
 import type { Strangers } from './strangers.ts';
 
 /** One address that the daemon listens on, with its host names and tokens. */
@@ -16,6 +17,7 @@ export interface Door {
   /** The owner of an access token. */
   callerOf(token: string): Promise<Caller | null>;
   strangers: Strangers;
+  seats: Seats;
 }
 
 /** Node's own test compiles a long expression, which the daemon's start need not wait for. */

@@ -32,6 +32,7 @@ export const STATUS: Partial<Record<ErrorCode, number>> = {
   window_exhausted: 409,
   daemon_unreachable: 503,
   too_large: 413,
+  too_many: 429,
   disk_full: 507,
   channel_failed: 502,
   tracker_failed: 502,
@@ -122,7 +123,7 @@ export function refuse(
           message: 'internal error in the daemon',
           hint: 'See daemon.log in the data folder.',
         };
-  // The rest of the body is not read.
-  if (code === 'too_large') response.setHeader('connection', 'close');
+  // The rest of the body is not read, or the connection is one too many.
+  if (code === 'too_large' || code === 'too_many') response.setHeader('connection', 'close');
   send(response, STATUS[code] ?? 500, { error: { code, message, hint } });
 }

@@ -92,6 +92,7 @@ async function answerRead(
   const isSse = stream && (request.headers.accept?.includes('text/event-stream') ?? false);
   const input = { ...Object.fromEntries(url.searchParams), ...(isSse ? lastSeen(name, request) : {}), ...params };
   refuseNul(input);
+  if (stream) door.seats.open(response, caller);
   const result = await callHandler(context.services(), name, input, { signal, caller });
   if (stream) {
     const follower = { isSse, signal, isWelcome: () => isWelcome(request, door, role) };

@@ -10,6 +10,7 @@ import { GithubHooks } from './github-hook.ts';
 import { Repeats } from './repeats.ts';
 import { refuse } from './reply.ts';
 import { type AnswerMcp, answer, type RequestContext } from './request.ts';
+import { Seats } from './seats.ts';
 import { Strangers } from './strangers.ts';
 import { upgrade } from './upgrade.ts';
 
@@ -102,8 +103,11 @@ async function listen(
     token,
     callerOf,
     strangers: new Strangers(),
+    seats: new Seats(),
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    // The browser then never tries this name without TLS, where somebody could answer in our place.
+    if (tls) response.setHeader('strict-transport-security', 'max-age=31536000');
     answer(context, door, request, response).catch((error: unknown) => {
       if (!response.destroyed) refuse(response, error, onError);
     });

@@ -31,6 +31,7 @@ async function check(door: Door, request: IncomingMessage): Promise<void> {
   const path = (request.url ?? '/').replace(/\?.*$/s, '');
   if (path !== STREAM_PATH) throw new AppError('not_found', 'this address has no WebSocket');
   checkRole(caller, 'viewer', `GET ${STREAM_PATH}`);
+  door.seats.open(request.socket, caller);
 }
 
 function refuse(socket: Duplex, error: unknown): void {
