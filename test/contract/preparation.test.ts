@@ -64,7 +64,7 @@ describe('the result of a prepare step', () => {
     expect(timesRun()).toBe(1);
     const changed = await withLock(two, 'two\n');
     const clean = await bed.workspace.checkOut(changed.tip);
-    expect(await checkout(clean, { signal, base: two.base })).toEqual(READY);
+    expect(await checkout(clean, { signal, base: two.base, taskNumber: two.number })).toEqual(READY);
     expect(read(clean, 'deps/lib')).toBe('two\n');
     await clean.close();
     expect(await prepare(changed, { signal })).toEqual(READY);

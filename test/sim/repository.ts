@@ -236,6 +236,7 @@ export class SimRepository implements Workspace {
       changes: async () => [],
       ignored: async () => [],
       reset: nothing,
+      showInstead: nothing,
       writeTree: async () => tree,
       keep: () => undefined,
       close: nothing,

@@ -25,7 +25,7 @@ export type { ComparedWork } from './forecast/commands.ts';
 export { isLarger } from './forecast/larger.ts';
 export { type ComingWork, comingText } from './forecast/words.ts';
 export type { ChangedFile, CheckCommand, Deciding, FileFact } from './gate/deciding/changed-file.ts';
-export { manifestsOf } from './gate/deciding/command.ts';
+export { manifestsOf, namedPaths } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { isOfTests } from './gate/deciding/names.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';

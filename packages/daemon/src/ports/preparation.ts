@@ -1,3 +1,4 @@
+import type { CheckCommand } from '@tidemill/core';
 import type { CommandWatch, ProcessControl } from './process-control.ts';
 import type { CleanCheckout, Worktree } from './workspace.ts';
 
@@ -15,6 +16,8 @@ export type Prepared =
 export interface PreparationRequest {
   /** The target's commit that the work is based on. */
   base?: string;
+  /** The number of the task whose work it is. */
+  taskNumber?: number;
   signal: AbortSignal;
   control?: ProcessControl;
   watch?: CommandWatch;
@@ -26,6 +29,10 @@ export interface Preparation {
   worktree(worktree: Worktree, request: PreparationRequest): Promise<Prepared>;
   /** Called before gates run there. Reverts changes of earlier gates to prepared files. */
   checkout(checkout: CleanCheckout, request: PreparationRequest): Promise<Prepared>;
+  /** The commands of the steps: their scripts decide what gates see. */
+  readonly checks: readonly CheckCommand[];
+  /** Removes what was made from the work of tasks that are not alive. */
+  tidy(isAlive: (task: number) => boolean): Promise<void>;
   /** Resolves when no copy is being made in advance. */
   settled(): Promise<void>;
 }

@@ -164,6 +164,8 @@ export interface CleanCheckout {
   ignored(): Promise<string[]>;
   /** Resets it to its tree. Kept paths stay. */
   reset(): Promise<void>;
+  /** Shows the tree of another commit instead, until the next reset. Kept paths stay. */
+  showInstead(commit: string): Promise<void>;
   /** The tree of the current files, without the ignored ones. */
   writeTree(): Promise<string>;
   /** Keeps these ignored paths over resets and for the next use. */
@@ -240,8 +242,8 @@ export interface Workspace {
   seal(task: WorktreeRef, candidate: { tree: string; base: string }, message: string): Promise<string>;
   /** A clean checkout of that commit, for gates to run in. */
   checkOut(commit: string): Promise<CleanCheckout>;
-  /** Files of the commit that match one of the globs, each with the hash of its content. */
-  filesAt(commit: string, globs: string[]): Promise<[path: string, hash: string][]>;
+  /** Files of the commit that match one of the globs, each with the hash of its content and its mode. */
+  filesAt(commit: string, globs: string[] | 'all'): Promise<[path: string, hash: string][]>;
   /** Returns those of the files that git ignores in the person's checkout. */
   ignoredInCheckout(files: string[]): Promise<string[]>;
   treeOf(commit: string): Promise<string>;

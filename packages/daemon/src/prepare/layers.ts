@@ -1,25 +1,34 @@
-import { execFile } from 'node:child_process';
-import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { z } from 'zod';
+import { isKey, taskOf } from './layer-key.ts';
+import {
+  changedSince,
+  copyTree,
+  isHeldIn,
+  isMovable,
+  isThere,
+  kilobytesOf,
+  moveInto,
+  nextTick,
+  writeWhole,
+} from './tree-files.ts';
 
-const run = promisify(execFile);
-const MAX_OUTPUT = 64 * 1024 * 1024;
-/** Number of newest layers to keep. Each may be large. */
+/** Number of newest layers to keep, of the target and of tasks each. Each may be large. */
 const KEPT_LAYERS = 4;
+/** The limit of all layers of tasks together. The newest one stays in any case. */
+const TASK_LAYERS_KB = 8 * 1024 * 1024;
 /** With more changed entries than this, the whole copy is replaced. */
 const MOST_REPAIRS = 2_000;
 
-const Layer = z.object({ paths: z.array(z.string()), isMovable: z.boolean() });
+const Layer = z.object({ paths: z.array(z.string()), isMovable: z.boolean(), kilobytes: z.number().optional() });
 type Layer = z.infer<typeof Layer>;
 const Place = z.object({ key: z.string(), paths: z.array(z.string()) });
 
 /**
- * Results of `prepare`, stored by the hash of their input files. Each folder gets its own copy, so that an agent or a
- * gate that edits dependencies changes neither the cache nor another folder. Copies are made in advance, so that a new
- * worktree only needs a rename. On file systems that share blocks, a copy costs no space.
+ * Results of `prepare`, stored by their key (see layer-key.ts). Each folder gets its own copy, so that an agent or a
+ * gate that edits dependencies changes neither the cache nor another folder. Copies of the target's layers are made in
+ * advance, so that a new worktree only needs a rename. On file systems that share blocks, a copy costs no space.
  *
  *   prepared/KEY/files   the layer      prepared/KEY/spare   an unused copy
  *   prepared/places/NAME.json   which layer a folder has; the file's time is when it got it
@@ -27,14 +36,27 @@ const Place = z.object({ key: z.string(), paths: z.array(z.string()) });
 export class Layers {
   readonly #folder: string;
   readonly #sparing = new Map<string, Promise<void>>();
+  /** Layers that are being made or copied: they are not removed. */
+  readonly #inUse = new Map<string, number>();
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  async find(key: string): Promise<Layer | null> {
-    const text = await readFile(this.#at(key, 'layer.json'), 'utf8').catch(() => null);
-    return text === null ? null : Layer.parse(JSON.parse(text));
+  find(key: string): Promise<Layer | null> {
+    return readJson(this.#at(key, 'layer.json'), Layer);
+  }
+
+  /** Keeps the layer of the key while the work runs. */
+  async using<T>(key: string, work: () => Promise<T>): Promise<T> {
+    this.#inUse.set(key, (this.#inUse.get(key) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (this.#inUse.get(key) ?? 1) - 1;
+      if (left > 0) this.#inUse.set(key, left);
+      else this.#inUse.delete(key);
+    }
   }
 
   /** Moves the result from `from` into the layer. */
@@ -42,12 +64,22 @@ export class Layers {
     const files = this.#at(key, 'files');
     await rm(this.#at(key), { recursive: true, force: true });
     await mkdir(files, { recursive: true });
-    const layer = { paths, isMovable: await isMovable(from, paths) };
+    const layer: Layer = { paths, isMovable: await isMovable(from, paths) };
     // Files with absolute paths cannot be used elsewhere, so only this fact is recorded.
     if (layer.isMovable) for (const each of paths) await moveInto(path.join(from, each), path.join(files, each));
-    await writeFile(this.#at(key, 'layer.json'), JSON.stringify(layer));
+    const kilobytes = taskOf(key) === null ? null : await kilobytesOf(files);
+    if (kilobytes !== null) layer.kilobytes = kilobytes;
+    await writeWhole(this.#at(key, 'layer.json'), JSON.stringify(layer));
     await this.#forgetOld();
     return layer;
+  }
+
+  /** Removes layers of tasks that are not alive. */
+  async tidy(isAlive: (task: number) => boolean): Promise<void> {
+    for (const name of await this.#names()) {
+      const task = taskOf(name);
+      if (task !== null && !isAlive(task) && !this.#inUse.has(name)) await this.#remove(name);
+    }
   }
 
   /** Gives the folder its own copy of the layer. */
@@ -60,23 +92,24 @@ export class Layers {
       () => true,
       () => false,
     );
-    for (const each of paths) {
+    for (const each of await heldPaths(folder, paths)) {
       const to = path.join(folder, each);
       await rm(to, { recursive: true, force: true });
       if (hasSpare) await moveInto(path.join(spare, each), to);
       else await copyTree(path.join(this.#at(key, 'files'), each), to);
     }
     await rm(spare, { recursive: true, force: true });
-    await this.note(name, key, paths);
+    await this.note(name, key, paths, folder);
     const now = new Date();
     await utimes(this.#at(key, 'layer.json'), now, now);
-    this.#spareSoon(key, paths);
+    // A layer of a task serves few folders.
+    if (taskOf(key) === null) this.#spareSoon(key, paths);
   }
 
   /** Records that the folder now has the layer of the key. */
-  async note(name: string, key: string, paths: string[]): Promise<void> {
+  async note(name: string, key: string, paths: string[], folder: string): Promise<void> {
     await mkdir(path.join(this.#folder, 'places'), { recursive: true });
-    await writeFile(this.#placeFile(name), JSON.stringify({ key, paths }));
+    await writeWhole(this.#placeFile(name), JSON.stringify({ key, paths: await heldPaths(folder, paths) }));
     await nextTick(this.#placeFile(name));
   }
 
@@ -84,14 +117,17 @@ export class Layers {
   async has(name: string, folder: string): Promise<string | null> {
     const place = await this.#placeOf(name);
     if (!place) return null;
-    const there = await Promise.all(place.paths.map((each) => isThere(path.join(folder, each))));
+    const there = await Promise.all(
+      place.paths.map(async (each) => (await isHeldIn(folder, each)) && isThere(path.join(folder, each))),
+    );
     return there.every(Boolean) ? place.key : null;
   }
 
   /** Removes the folder's previous layer. */
   async clear(name: string, folder: string): Promise<void> {
     const place = await this.#placeOf(name);
-    for (const each of place?.paths ?? []) await rm(path.join(folder, each), { recursive: true, force: true });
+    for (const each of await heldPaths(folder, place?.paths ?? []))
+      await rm(path.join(folder, each), { recursive: true, force: true });
     await rm(this.#placeFile(name), { force: true });
   }
 
@@ -100,12 +136,13 @@ export class Layers {
    * false when this is not possible. Then the copy must be replaced.
    */
   async repair(key: string, { paths, isMovable: canCopy }: Layer, name: string, folder: string): Promise<boolean> {
-    const changed = await changedSince(this.#placeFile(name), folder, paths);
+    const held = await heldPaths(folder, paths);
+    const changed = await changedSince(this.#placeFile(name), folder, held);
     if (changed === null || changed.length > MOST_REPAIRS) return false;
     if (changed.length === 0) return true;
     if (!canCopy) return false;
     for (const each of changed) await this.#putRight(this.#at(key, 'files'), folder, each);
-    await this.note(name, key, paths);
+    await this.note(name, key, paths, folder);
     return true;
   }
 
@@ -145,102 +182,56 @@ export class Layers {
     await rename(making, this.#at(key, 'spare'));
   }
 
+  /** Names of other forms are of earlier versions, whose layers served everybody. */
   async #forgetOld(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => name !== 'places');
-    const used = await Promise.all(
-      names.map(async (name) => ({
+    const names = await this.#names();
+    const known = await Promise.all(
+      names.filter(isKey).map(async (name) => ({
         name,
         at: (await stat(this.#at(name, 'layer.json')).catch(() => null))?.mtimeMs ?? 0,
+        kilobytes: (await this.find(name))?.kilobytes ?? 0,
       })),
     );
-    const old = used.sort((a, b) => b.at - a.at).slice(KEPT_LAYERS);
-    for (const { name } of old) await rm(this.#at(name), { recursive: true, force: true });
+    const newest = known.sort((a, b) => b.at - a.at);
+    const ofTasks = newest.filter(({ name }) => taskOf(name) !== null);
+    const sizes = ofTasks.map((_, index) => ofTasks.slice(0, index + 1).reduce((sum, each) => sum + each.kilobytes, 0));
+    const kept = [
+      ...newest.filter(({ name }) => taskOf(name) === null).slice(0, KEPT_LAYERS),
+      ...ofTasks.slice(0, KEPT_LAYERS).filter((_, index) => index === 0 || sizes[index]! <= TASK_LAYERS_KB),
+    ].map(({ name }) => name);
+    const old = names.filter((name) => !kept.includes(name) && !this.#inUse.has(name));
+    for (const name of old) await this.#remove(name);
   }
 
-  async #placeOf(name: string): Promise<z.infer<typeof Place> | null> {
-    const text = await readFile(this.#placeFile(name), 'utf8').catch(() => null);
-    return text === null ? null : Place.parse(JSON.parse(text));
+  async #names(): Promise<string[]> {
+    const names = await readdir(this.#folder).catch(() => []);
+    return names.filter((name) => name !== 'places');
+  }
+
+  #remove(name: string): Promise<void> {
+    return rm(this.#at(name), { recursive: true, force: true });
+  }
+
+  #placeOf(name: string): Promise<z.infer<typeof Place> | null> {
+    return readJson(this.#placeFile(name), Place);
   }
 
   #placeFile = (name: string) => path.join(this.#folder, 'places', `${name}.json`);
   #at = (...parts: string[]) => path.join(this.#folder, ...parts);
 }
 
-const isThere = (file: string): Promise<boolean> =>
-  lstat(file).then(
-    () => true,
-    () => false,
-  );
-
-async function moveInto(from: string, to: string): Promise<void> {
-  await mkdir(path.dirname(to), { recursive: true });
-  await rename(from, to);
+async function heldPaths(folder: string, paths: string[]): Promise<string[]> {
+  const held = await Promise.all(paths.map((each) => isHeldIn(folder, each)));
+  return paths.filter((_, index) => held[index]);
 }
 
-/** Limit of the wait, in case the clock was set back. */
-const MOST_LOOKS = 100;
-
-/**
- * File times have a resolution of some milliseconds. Returns when a new change would have a later time than the file,
- * because a change within the same step would not be detected.
- */
-async function nextTick(file: string): Promise<void> {
-  const { mtimeMs } = await stat(file);
-  const probe = `${file}.probe`;
-  for (let looks = 0; looks < MOST_LOOKS; looks += 1) {
-    await delay(1);
-    await writeFile(probe, '.');
-    if ((await stat(probe)).mtimeMs > mtimeMs) break;
-  }
-  await rm(probe);
-}
-
-/** `cp` is many times faster than copying file by file in Node. */
-async function copyTree(from: string, to: string): Promise<void> {
-  await mkdir(path.dirname(to), { recursive: true });
-  const sharing = process.platform === 'darwin' ? ['-c'] : process.platform === 'linux' ? ['--reflink=auto'] : [];
+/** Null when it is missing or damaged: what it describes is made again. */
+async function readJson<T>(file: string, schema: z.ZodType<T>): Promise<T | null> {
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) return null;
   try {
-    await run('cp', ['-a', ...sharing, '--', from, to]);
-  } catch (error) {
-    if (sharing.length === 0) throw error;
-    // This system's cp does not support the option.
-    await rm(to, { recursive: true, force: true });
-    await run('cp', ['-a', '--', from, to]);
-  }
-}
-
-/** Paths below the folder that changed after the mark, or null if unknown. */
-async function changedSince(mark: string, folder: string, paths: string[]): Promise<string[] | null> {
-  if (paths.length === 0) return [];
-  try {
-    const { stdout } = await run('find', [...paths.map((each) => `./${each}`), '-cnewer', mark, '-print0'], {
-      cwd: folder,
-      maxBuffer: MAX_OUTPUT,
-    });
-    return stdout
-      .split('\0')
-      .filter((each) => each !== '')
-      .map((each) => each.slice(2));
+    return schema.parse(JSON.parse(text));
   } catch {
-    // No such program, or a path is missing.
     return null;
   }
-}
-
-/**
- * Environments that name their own folder (a Python environment, a link or script with the whole path) cannot be moved.
- */
-async function isMovable(from: string, paths: string[]): Promise<boolean> {
-  if (paths.length === 0) return true;
-  const where = paths.map((each) => `./${each}`);
-  const options = { cwd: from, maxBuffer: MAX_OUTPUT };
-  const finds = async (...test: string[]) => (await run('find', [...where, ...test], options)).stdout.trim() !== '';
-  if (await finds('-name', 'pyvenv.cfg', '-print', '-quit')) return false;
-  if (await finds('-type', 'l', '-lname', `${from}/*`, '-print', '-quit')) return false;
-  const scripts = ['-type', 'f', '-perm', '-u+x', '-size', '-64k', '-exec', 'grep', '-lFI', '--', from, '{}', '+'];
-  // grep exits with 1 when it finds nothing, and find returns that.
-  const { stdout } = await run('find', [...where, ...scripts], options).catch((error: { stdout?: string }) => ({
-    stdout: error.stdout ?? '',
-  }));
-  return stdout.trim() === '';
 }

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { CleanCheckout, Preparation, PreparationRequest, Prepared, Workspace } from '../ports.ts';
 import { copyIncluded, type IncludeOptions } from './include.ts';
+import { inputsOf, prepareChecks } from './inputs.ts';
+import { landedKey, taskKey } from './layer-key.ts';
 import { Layers } from './layers.ts';
 import { runSteps, type StepFailure, type StepsOptions } from './steps.ts';
 
@@ -9,7 +11,10 @@ export interface PreparationOptions extends StepsOptions, Pick<IncludeOptions, '
   include: string[];
   /** The project's own data folder. */
   dataDir: string;
-  workspace: Pick<Workspace, 'checkOut' | 'filesAt' | 'targetCommit' | 'ignoredInCheckout'>;
+  workspace: Pick<
+    Workspace,
+    'checkOut' | 'filesAt' | 'changedFiles' | 'targetCommit' | 'isLanded' | 'treeOf' | 'ignoredInCheckout'
+  >;
 }
 
 const READY: Prepared = { kind: 'ready' };
@@ -21,11 +26,21 @@ interface Spot {
   commit: string;
   /** The target's commit that the work is based on. */
   base?: string;
+  task?: number;
+}
+
+/** The commit that a folder's dependencies are made from. */
+interface Source {
+  key: string;
+  commit: string;
+  /** The commit is of the target. Otherwise nobody else gets the result. */
+  isLanded: boolean;
 }
 
 /**
  * Runs `prepare` once per content of its input files, in a clean checkout, and copies the result to all folders that
- * need it.
+ * need it. With the input files of the target, it runs on the target's tree. Otherwise it runs on the work itself, and
+ * the result is for this task and this tree only: nothing of a change reaches the proof of another one.
  *
  *   key of the commit ──known──▶ copy (or what is there already)
  *         └──new──▶ steps in a clean checkout ──▶ ignored files become a layer ──▶ copy
@@ -46,21 +61,28 @@ export function createPreparation(options: PreparationOptions): Preparation {
     return READY;
   };
   return {
-    worktree: ({ path: folder, tip, base }, request) =>
-      prepare({ name: path.basename(folder), path: folder, commit: tip, base }, request),
+    worktree: ({ path: folder, tip, base, number: task }, request) =>
+      prepare({ name: path.basename(folder), path: folder, commit: tip, base, task }, request),
     checkout: (checkout, request) => {
       const { name, path: folder, commit } = checkout;
-      return prepare({ name, path: folder, commit, base: request.base }, request, checkout);
+      return prepare({ name, path: folder, commit, base: request.base, task: request.taskNumber }, request, checkout);
     },
+    checks: prepareChecks(options.steps),
+    tidy: (isAlive) => maker.tidy(isAlive),
     settled: () => maker.settled(),
   };
 }
+
+/** Number of commits whose input files are remembered. */
+const MOST_INPUTS = 200;
 
 class Maker {
   readonly #options: PreparationOptions;
   readonly #layers: Layers;
   /** Layers in progress, by key. Other requests for the same key wait. */
   readonly #making = new Map<string, Promise<StepFailure | null>>();
+  /** The hash of the input files, by commit. */
+  readonly #inputs = new Map<string, Promise<string>>();
 
   constructor(options: PreparationOptions) {
     this.#options = options;
@@ -69,8 +91,18 @@ class Maker {
 
   async provide(spot: Spot, request: PreparationRequest, checkout?: CleanCheckout): Promise<StepFailure | null> {
     if (this.#options.steps.length === 0) return null;
-    const key = await this.#keyOf(spot.commit);
-    const failure = await this.#ensure(key, spot, request);
+    const source = await this.#sourceOf(spot);
+    return this.#layers.using(source.key, () => this.#provide(source, spot, request, checkout));
+  }
+
+  async #provide(
+    source: Source,
+    spot: Spot,
+    request: PreparationRequest,
+    checkout: CleanCheckout | undefined,
+  ): Promise<StepFailure | null> {
+    const { key } = source;
+    const failure = await this.#ensure(source, request);
     if (failure) return failure;
     const layer = await this.#layers.find(key);
     if (!layer) return { text: 'The prepared files are missing from the data folder.', isEnvironment: true };
@@ -80,10 +112,9 @@ class Maker {
     if (!isFine && layer.isMovable) await this.#layers.place(key, layer, spot.name, spot.path);
     else if (!isFine) {
       await this.#layers.clear(spot.name, spot.path);
-      const { isTrusted } = await this.#sourceOf(key, spot);
-      const trouble = await runSteps(this.#options, spot.path, isTrusted, request);
-      if (trouble) return { ...trouble, isEnvironment: trouble.isEnvironment || isTrusted };
-      await this.#layers.note(spot.name, key, layer.paths);
+      const trouble = await this.#makeThere(source, spot, request, checkout);
+      if (trouble) return trouble;
+      await this.#layers.note(spot.name, key, layer.paths, spot.path);
       checkout?.keep(layer.paths);
       // A step may have changed tracked files, but a proof needs the exact tree.
       await checkout?.reset();
@@ -92,16 +123,36 @@ class Maker {
     return null;
   }
 
+  /** Runs the steps in the folder itself. A checkout shows the source meanwhile; an agent's worktree stays as it is. */
+  async #makeThere(
+    { commit, isLanded }: Source,
+    spot: Spot,
+    request: PreparationRequest,
+    checkout: CleanCheckout | undefined,
+  ): Promise<StepFailure | null> {
+    if (checkout && commit !== spot.commit) {
+      checkout.keep([]);
+      await checkout.showInstead(commit);
+    }
+    const failure = await runSteps(this.#options, spot.path, isLanded && checkout !== undefined, request);
+    return failure && { ...failure, isEnvironment: failure.isEnvironment || isLanded };
+  }
+
   settled(): Promise<void> {
     return this.#layers.settled();
   }
 
+  tidy(isAlive: (task: number) => boolean): Promise<void> {
+    return this.#layers.tidy(isAlive);
+  }
+
   /** Makes sure that the layer of the key exists. */
-  async #ensure(key: string, spot: Spot, request: PreparationRequest): Promise<StepFailure | null> {
+  async #ensure(source: Source, request: PreparationRequest): Promise<StepFailure | null> {
+    const { key } = source;
     while (!(await this.#layers.find(key))) {
       const known = this.#making.get(key);
       if (!known) {
-        const making = this.#makeLayer(key, spot, request).finally(() => this.#making.delete(key));
+        const making = this.#makeLayer(source, request).finally(() => this.#making.delete(key));
         this.#making.set(key, making);
         return making;
       }
@@ -115,15 +166,14 @@ class Maker {
     return null;
   }
 
-  async #makeLayer(key: string, spot: Spot, request: PreparationRequest): Promise<StepFailure | null> {
-    const source = await this.#sourceOf(key, spot);
-    const checkout = await this.#options.workspace.checkOut(source.commit);
+  async #makeLayer({ key, commit, isLanded }: Source, request: PreparationRequest): Promise<StepFailure | null> {
+    const checkout = await this.#options.workspace.checkOut(commit);
     try {
       // Files from the steps of another key may be wrong or incomplete.
       checkout.keep([]);
       await checkout.reset();
-      const failure = await runSteps(this.#options, checkout.path, source.isTrusted, request);
-      if (failure) return { ...failure, isEnvironment: failure.isEnvironment || source.isTrusted };
+      const failure = await runSteps(this.#options, checkout.path, isLanded, request);
+      if (failure) return { ...failure, isEnvironment: failure.isEnvironment || isLanded };
       await this.#layers.add(key, checkout.path, await checkout.ignored());
       return null;
     } finally {
@@ -135,20 +185,31 @@ class Maker {
    * If the input files equal those of the target, now or at the start of the work, the target itself is prepared. Then
    * no other part of a change affects the shared result, and the change is not the cause of a failure.
    */
-  async #sourceOf(key: string, { commit, base }: Spot): Promise<{ commit: string; isTrusted: boolean }> {
-    const target = await this.#options.workspace.targetCommit();
-    if ((await this.#keyOf(target)) === key) return { commit: target, isTrusted: true };
-    const isUnchanged = base !== undefined && (await this.#keyOf(base)) === key;
-    return isUnchanged ? { commit: base, isTrusted: true } : { commit, isTrusted: false };
+  async #sourceOf({ commit, base, task }: Spot): Promise<Source> {
+    const { workspace } = this.#options;
+    const inputs = await this.#inputsOf(commit);
+    const landed = { key: landedKey(inputs), isLanded: true };
+    const target = await workspace.targetCommit();
+    if ((await this.#inputsOf(target)) === inputs) return { ...landed, commit: target };
+    for (const other of base === undefined || base === commit ? [commit] : [base, commit])
+      if ((await this.#inputsOf(other)) === inputs && (await workspace.isLanded(other)))
+        return { ...landed, commit: other };
+    const key = taskKey(task, shortHash([inputs, await workspace.treeOf(commit)]));
+    return { key, commit, isLanded: false };
   }
 
-  async #keyOf(commit: string): Promise<string> {
+  #inputsOf(commit: string): Promise<string> {
+    const known = this.#inputs.get(commit);
+    if (known) return known;
     const { steps, workspace } = this.#options;
-    const files = await workspace.filesAt(
-      commit,
-      steps.flatMap((step) => step.files),
+    const asked = inputsOf(steps, workspace, commit).then((files) =>
+      shortHash([2, process.platform, process.arch, process.version, steps, files]),
     );
-    const about = [1, process.platform, process.arch, process.version, steps, files];
-    return createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 32);
+    if (this.#inputs.size >= MOST_INPUTS) this.#inputs.clear();
+    this.#inputs.set(commit, asked);
+    asked.catch(() => this.#inputs.delete(commit));
+    return asked;
   }
 }
+
+const shortHash = (about: unknown) => createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 32);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
@@ -7,11 +7,12 @@ import type { PrepareStep } from '@tidemill/contract';
 import type { PreparationRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
+import { copyTree, kilobytesOf } from './tree-files.ts';
 
 export interface StepsOptions {
   steps: PrepareStep[];
   host: ChildHost;
-  /** Download cache of package managers, for steps whose input is the target's own. */
+  /** Download cache of package managers. Only steps on the target's own tree write to it. */
   cacheDir: string;
 }
 
@@ -29,8 +30,8 @@ const UNREACHABLE =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_HAS_EXPIRED|Could not resolve host|Connection (refused|timed out|reset)|Temporary failure in name resolution|certificate verify failed|Network is unreachable|registry .{0,80}(50[0-9]|unavailable)|\b(429|50[234]) (Too Many|Bad Gateway|Service Unavailable|Gateway)|No space left on device|ENOSPC/i;
 
 /**
- * Runs the steps one after another in the folder. `isTrusted`: the input is the target's own. Otherwise the downloads
- * are not shared, because the change decides what is fetched.
+ * Runs the steps one after another in the folder. `isTrusted`: every file in it is the target's own. Otherwise the steps
+ * get a copy of the downloads, because the change decides what is fetched and written.
  */
 export async function runSteps(
   { steps, host, cacheDir }: StepsOptions,
@@ -38,9 +39,10 @@ export async function runSteps(
   isTrusted: boolean,
   request: PreparationRequest,
 ): Promise<StepFailure | null> {
-  const cache = isTrusted ? cacheDir : await mkdtemp(path.join(tmpdir(), 'tidemill-prepare-'));
+  const cache = isTrusted ? cacheDir : await mkdtemp(path.join(tmpdir(), 'prepare-'));
   await mkdir(cache, { recursive: true });
   try {
+    if (!isTrusted) await seed(cache, cacheDir);
     for (const step of steps) {
       const failure = await runStep(step, { host, folder, cache }, request);
       if (failure) return failure;
@@ -49,6 +51,17 @@ export async function runSteps(
   } finally {
     if (!isTrusted) await rm(cache, { recursive: true, force: true });
   }
+}
+
+/** Above this size, downloading again may be quicker than copying. */
+const MOST_COPIED_KB = 512 * 1024;
+
+/** Without a copy, the steps download everything, which only takes longer. */
+async function seed(cache: string, cacheDir: string): Promise<void> {
+  const names = await readdir(cacheDir).catch(() => []);
+  if (names.length === 0 || ((await kilobytesOf(cacheDir)) ?? Number.POSITIVE_INFINITY) > MOST_COPIED_KB) return;
+  // Another step may remove a file meanwhile.
+  for (const name of names) await copyTree(path.join(cacheDir, name), path.join(cache, name)).catch(() => undefined);
 }
 
 async function runStep(

@@ -130,6 +130,10 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
       await git(['reset', '-q', '--hard', commit]);
       await clean(site, slot);
     },
+    async showInstead(other) {
+      await git(['reset', '-q', '--hard', other]);
+      await clean(site, slot);
+    },
     writeTree: () => writeTree(site, slot),
     keep: (paths) => {
       slot.kept = paths;

@@ -68,14 +68,22 @@ export async function filesIn(
   return (await changesBetween(site, base ?? (await emptyTree(site.git)), known)).map(({ path }) => path);
 }
 
-/** Files of a commit that match one of the globs, with the hashes of their contents. */
-export async function filesAt(site: Site, commit: string, globs: string[]): Promise<[string, string][]> {
+/** Files of a commit that match one of the globs, with the hashes of their contents and their modes. */
+export async function filesAt(site: Site, commit: string, globs: string[] | 'all'): Promise<[string, string][]> {
   if (globs.length === 0) return [];
-  const { stdout } = await site.git(['ls-tree', '-r', '-z', '--full-tree', '--format=%(objectname) %(path)', commit]);
+  const { stdout } = await site.git([
+    'ls-tree',
+    '-r',
+    '-z',
+    '--full-tree',
+    '--format=%(objectname) %(objectmode)\t%(path)',
+    commit,
+  ]);
   const files = nulList(stdout).map((line): [string, string] => {
-    const end = line.indexOf(' ');
+    const end = line.indexOf('\t');
     return [line.slice(end + 1), line.slice(0, end)];
   });
+  if (globs === 'all') return files;
   return files.filter(([path]) => globs.some((glob) => path === glob || matchesGlob(path, glob)));
 }
 

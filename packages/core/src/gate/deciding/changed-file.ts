@@ -14,9 +14,11 @@ export interface ChangedFile {
   after: FileFact | null;
 }
 
-/** The parts of a gate that say which files decide what it checks. */
+/** The parts of a gate, or of a step of `prepare`, that say which files decide what is checked. */
 export interface CheckCommand {
   name: string;
+  /** A step of `prepare`: it makes the files that gates use. Its name is its command. */
+  of?: 'prepare';
   run: string;
   /** Further files, as globs. */
   proves: string[];

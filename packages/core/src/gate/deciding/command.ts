@@ -27,7 +27,7 @@ export function manifestsOf(checks: readonly CheckCommand[]): string[] {
 }
 
 export interface NamedPaths {
-  /** Every path that a command could mean, with the gate that names it. */
+  /** Every path that a command could mean, with the gate or the step that names it, in words. */
   files: Map<string, string>;
   /** Folders of the project's own programs that contain one of these files. */
   folders: Map<string, string>;
@@ -37,12 +37,13 @@ export interface NamedPaths {
 export function namedPaths(checks: readonly CheckCommand[], manifests: ReadonlyMap<string, string>): NamedPaths {
   const files = new Map<string, string>();
   const folders = new Map<string, string>();
-  for (const { name, run } of checks) {
+  for (const { name, run, of } of checks) {
+    const by = of === 'prepare' ? `the prepare step \`${name}\`` : `gate ${name}`;
     const words = [...new Set(withScripts(wordsOf(run), manifests))].map(plain).filter(isPath).slice(0, MOST_WORDS);
     for (const word of words) {
-      note(files, word, name);
+      note(files, word, by);
       // `cd folder && ./check.sh`, `make -C folder`
-      for (const folder of words) if (folder !== word) note(files, `${folder}/${word}`, name);
+      for (const folder of words) if (folder !== word) note(files, `${folder}/${word}`, by);
     }
   }
   for (const [file, gate] of files) {

@@ -43,6 +43,13 @@ const json = (value: object) => JSON.stringify(value, null, 2);
 const edit = (text: string, from: string, to: string) => text.replace(from, to);
 const before = (text: string, at: string, line: string) => text.replace(at, `${line}\n${at}`);
 
+test('a script that a step of prepare runs is reported like a script of a gate', () => {
+  const step: CheckCommand = { name: 'sh setup/install.sh', run: 'sh setup/install.sh', proves: [], of: 'prepare' };
+  expect(why('setup/install.sh', 'a\n', 'b\n', [npmTest, step])).toBe(
+    'is named by the command of the prepare step `sh setup/install.sh`',
+  );
+});
+
 describe('a test that checks less is reported', () => {
   test.each<[string, string, string, string, string | RegExp]>([
     [

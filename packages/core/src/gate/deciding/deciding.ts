@@ -56,13 +56,12 @@ const LOCK_FILES = new Set([
 const literal = (file: string) => file.replace(/[*?[\]{}]/g, '_');
 
 function whyNamed(path: string, checks: readonly CheckCommand[], { files, folders }: NamedPaths): string[] {
-  const gate = files.get(path);
-  if (gate !== undefined && !MANIFESTS.has(nameOf(path).toLowerCase()))
-    return [`is named by the command of gate ${gate}`];
+  const by = files.get(path);
+  if (by !== undefined && !MANIFESTS.has(nameOf(path).toLowerCase())) return [`is named by the command of ${by}`];
   const proving = checks.find(({ proves }) => proves.length > 0 && scopesOverlap([literal(path)], proves));
   if (proving) return [`is in \`proves\` of gate ${proving.name}`];
   const folder = [...folders.keys()].find((each) => path.startsWith(each));
-  return folder === undefined ? [] : [`is in the same folder as a script of gate ${folders.get(folder)}`];
+  return folder === undefined ? [] : [`is in the same folder as a script of ${folders.get(folder)}`];
 }
 
 function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: string | undefined): string[] {

@@ -44,6 +44,15 @@ export async function recover(deps: EngineDeps): Promise<void> {
   for (const { id: taskId, projectId, waiting, lease } of alive)
     if (waiting !== null && !lease) await deps.store.execute({ type: 'task.wake', projectId, taskId });
   await collectGarbage(deps, alive);
+  const numbers = new Set(alive.map(({ number }) => number));
+  await tidyPrepared(deps, (task) => numbers.has(task));
+}
+
+/** Removes what was prepared from the work of tasks that have ended. It only costs disk space, so a failure stops nothing. */
+export async function tidyPrepared(deps: EngineDeps, isAlive: (task: number) => boolean): Promise<void> {
+  await deps.preparation
+    ?.tidy(isAlive)
+    .catch((error: unknown) => deps.onNote('prepared files of an ended task could not be removed', error));
 }
 
 /** Leftovers only cost disk space, so a failure does not stop the start. */

@@ -46,7 +46,9 @@ describe('an alert that closes when its condition is over', { timeout: 60_000 },
     let isBroken = true;
     const prepared = async (): Promise<Prepared> =>
       isBroken ? { kind: 'failed', text: 'no registry', isEnvironment: true } : { kind: 'ready' };
-    await open(() => ({ preparation: { worktree: prepared, checkout: prepared, settled: async () => undefined } }));
+    const nothing = async () => undefined;
+    const preparation = { worktree: prepared, checkout: prepared, checks: [], tidy: nothing, settled: nothing };
+    await open(() => ({ preparation }));
     await bed.add(1, { accept });
     await bed.start();
     await bed.pass(3 * MINUTE);

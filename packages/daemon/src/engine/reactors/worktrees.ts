@@ -1,7 +1,10 @@
 import { REACTORS } from '@tidemill/contract';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { tidyPrepared } from '../dispatch/recovery.ts';
 import type { Fleet } from '../workers/fleet.ts';
+
+const ENDED: string[] = ['cancelled', 'done'];
 
 /** Removes worktrees that are no longer needed. The next start removes those that it could not. */
 export class WorktreeCleanup implements Reactor {
@@ -20,6 +23,7 @@ export class WorktreeCleanup implements Reactor {
   async handle(call: ReactorCall): Promise<void> {
     for (const { body } of call.cause === 'events' ? call.events : []) {
       if (body.type === 'task.moved' && body.to === 'cancelled') await this.#removeCancelled(body.taskId);
+      if (body.type === 'task.moved' && ENDED.includes(body.to)) await this.#removePrepared(body.taskId);
       if (body.type === 'conflict.aborted') await this.#removeAborted(body.taskId, body.from);
     }
   }
@@ -33,6 +37,12 @@ export class WorktreeCleanup implements Reactor {
     const { store, workspace } = this.#deps;
     const task = await store.task(taskId);
     if (task?.stage === 'cancelled') await workspace.remove({ number: task.number, branch: task.branch });
+  }
+
+  /** Nobody else may use what was prepared from its work. */
+  async #removePrepared(taskId: string): Promise<void> {
+    const ended = await this.#deps.store.task(taskId);
+    if (ended && ENDED.includes(ended.stage)) await tidyPrepared(this.#deps, (task) => task !== ended.number);
   }
 
   /** The task now uses another branch, so the worktree of the old one is not in use. */

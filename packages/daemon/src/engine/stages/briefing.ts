@@ -8,7 +8,7 @@ import {
   type Task,
 } from '@tidemill/contract';
 import { judgedBy, newestByGate, type ShownChange } from '@tidemill/core';
-import type { Briefing, Change, Gates, Workspace } from '../../ports.ts';
+import type { Briefing, Change, Gates, Preparation, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunLessons } from '../learning/run-lessons.ts';
 import type { RunBrief } from './agent-run.ts';
@@ -20,6 +20,7 @@ const DIFF_LIMIT = 200_000;
 const NOTHING: Change = { files: [], sections: [], isCut: false };
 
 export interface BriefingSources extends Pick<EngineDeps, 'project' | 'store' | 'prompts'> {
+  preparation?: Pick<Preparation, 'checks'>;
   workspace: Pick<Workspace, 'diff' | 'changedFiles' | 'filesIn'>;
   gates: Pick<Gates, 'checks'>;
 }

@@ -8,13 +8,14 @@ import {
   manifestsOf,
   workflowFiles,
 } from '@tidemill/core';
-import type { Gates, Workspace, WorktreeRef } from '../../ports.ts';
+import type { Gates, Preparation, Workspace, WorktreeRef } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 
 interface Sources {
   workspace: Pick<Workspace, 'changedFiles'>;
   gates: Pick<Gates, 'checks'>;
+  preparation?: Pick<Preparation, 'checks'>;
 }
 
 type Trees = { base: string; tree: string };
@@ -40,11 +41,13 @@ export async function holdForPerson(deps: EngineDeps, leased: LeasedTask, trees:
 }
 
 async function look(
-  { workspace, gates: { checks } }: Sources,
+  { workspace, gates, preparation }: Sources,
   ref: WorktreeRef,
   trees?: Trees,
   isOpen: (file: ChangedFile) => boolean = () => true,
 ): Promise<Deciding[]> {
+  // Gates use what prepare makes, so its scripts decide too.
+  const checks = [...gates.checks, ...(preparation?.checks ?? [])];
   const { changed, before } = await workspace.changedFiles(ref, { trees, alsoBefore: manifestsOf(checks) });
   return decidingFiles({ checks, changed: changed.filter(isOpen), manifests: before });
 }

@@ -97,7 +97,7 @@ export class Prover {
     const checkout = await this.#deps.workspace.checkOut(work.commit);
     try {
       const { signal, control, watch } = leased;
-      const broken = await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
+      const broken = await prepareCheckout(this.#deps, checkout, { signal, control, watch, ...ownerOf(leased, work) });
       if (broken !== null) return { proof: failure(work, PREPARE, `The project's prepare steps fail:\n${broken}`) };
       await this.environment.clear(PREPARE);
       const reports = await this.#run(leased, checkout, work, gates, how);
@@ -130,7 +130,7 @@ export class Prover {
     const { path, tree, commit } = checkout;
     const reset = async () => {
       await checkout.reset();
-      await prepareCheckout(this.#deps, checkout, { signal, control, watch, base: work.base });
+      await prepareCheckout(this.#deps, checkout, { signal, control, watch, ...ownerOf(leased, work) });
     };
     const changes = () => checkout.changes();
     const request = {
@@ -197,6 +197,8 @@ export class Prover {
     throw new EnvironmentError(`gate ${gate}`, text, true);
   }
 }
+
+const ownerOf = ({ task }: LeasedTask, { base }: BuiltWork) => ({ base, taskNumber: task.number });
 
 /** The shell returns 137 when its program was killed. When the shell itself was killed, there is no exit code. */
 const isKill = (exitCode: number | null) => exitCode === null || exitCode === 137;

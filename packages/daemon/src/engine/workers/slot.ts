@@ -3,7 +3,7 @@ import { stageOf, wayBack } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { AgentBackoff, Setback } from '../dispatch/agent-backoff.ts';
 import type { Outages } from '../dispatch/outages.ts';
-import { snapshotWork } from '../dispatch/recovery.ts';
+import { snapshotWork, tidyPrepared } from '../dispatch/recovery.ts';
 import { mergeStage } from '../merge/merge-stage.ts';
 import type { TargetSync } from '../merge/target-sync.ts';
 import { setAside } from '../reactors/spending.ts';
@@ -161,6 +161,7 @@ export class Slot {
     if (error instanceof Unwound && error.why === 'lease lost') {
       this.#deps.onNote(`${this.name} stopped working on #${task.number}: the lease was lost`);
       const now = await this.#deps.store.task(task.id);
+      if (now?.stage === 'cancelled') await tidyPrepared(this.#deps, (other) => other !== task.number);
       if (now?.stage === 'cancelled' && !now.lease) await this.#deps.workspace.remove(ref);
       // The new holder waits for this slot before it opens the worktree.
       else await snapshotWork(this.#deps, task, 'lease lost');
