@@ -322,6 +322,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     ...(draw.b % 2 ? { accepts: [lossOf(draw.b % 3)] } : {}),
   }),
   'conflict.abort': (draw) => ({ ...of(draw), snapshot: null }),
+  'conflict.retry': ({ task }) => ({ projectId, taskId: task.id }),
 
   'question.ask': ({ task, a, b }) => ({
     projectId,

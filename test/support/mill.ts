@@ -41,6 +41,7 @@ export interface Ending {
   feedback?: Feedback[];
   tree?: string;
   retryAt?: number;
+  conflict?: CommandOf<'stage.finish'>['conflict'];
   shownFiles?: string[];
   envelope?: (Partial<Omit<AgentEnvelope, 'open_questions'>> & { open_questions?: unknown[] }) | null;
 }

@@ -34,6 +34,28 @@ export const MergeLoss = z.object({
 });
 export type MergeLoss = z.infer<typeof MergeLoss>;
 
+/** A task's conflicts with the target so far, until a person intervenes. */
+export const MetConflicts = z.object({
+  /** The target's commit of the last one. */
+  base: z.string(),
+  at: z.number(),
+  /** Conflicts that were resolved and proven, and then overtaken by a landing that conflicts again. */
+  resolved: z.number().int(),
+  /** The tasks that overtook it, in this order. Commits of people are not among them. */
+  overtakenBy: z.array(z.number().int()),
+  /** How often it was tried again while nothing else could land. */
+  idleTries: z.number().int().default(0),
+});
+export type MetConflicts = z.infer<typeof MetConflicts>;
+
+/** `resolved 3 times, overtaken by #5, #8, #2`; empty if no resolution was overtaken. */
+export function overtakenText({ resolved, overtakenBy }: Pick<MetConflicts, 'resolved' | 'overtakenBy'>): string {
+  if (resolved === 0) return '';
+  const times = resolved === 1 ? 'once' : `${resolved} times`;
+  const by = overtakenBy.length > 0 ? overtakenBy.map((number) => `#${number}`).join(', ') : 'commits of others';
+  return `resolved ${times}, overtaken by ${by}`;
+}
+
 /** How a person resolved a file: by its text, or by taking one side. */
 export const FileResolution = z.enum(['text', 'ours', 'theirs', 'deleted']);
 export type FileResolution = z.infer<typeof FileResolution>;

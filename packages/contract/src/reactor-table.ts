@@ -79,6 +79,12 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Records coming conflicts at both tasks',
   },
+  'conflict-retry': {
+    role: 'engine',
+    on: ['merge.landed', 'task.blocked'],
+    clock: 'every minute',
+    does: 'Tries blocked conflicts again when nothing can overtake them',
+  },
   'conflict-settling': {
     role: 'engine',
     on: [],

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Actor } from './actor.ts';
 import { Declarations, HilConfig, HilSetting, MatterContents } from './autonomy.ts';
+import { MetConflicts } from './conflict.ts';
 import { ComingConflict } from './forecast.ts';
 import { HandOff } from './hand-off.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
@@ -190,6 +191,8 @@ export const Task = z.object({
     .object({ by: Actor, at: z.number(), accepts: z.array(z.string()).default([]) })
     .nullable()
     .default(null),
+  /** Null while it met no conflict. */
+  conflicts: MetConflicts.nullable().default(null),
   landedCommit: z.string().nullable(),
   /** Conflicts that will come when it lands as it is. */
   forecast: z.array(ComingConflict).default([]),

@@ -7,6 +7,7 @@ export { budgetAccountOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';
 export { type CategoryState, chooseCategory, type Rest, restOf, scoreOf, weightOf } from './category/choose.ts';
 export * from './command.ts';
+export { mayRetryIdle } from './conflict/conflict.ts';
 export {
   type FileVersion,
   type FoundLoss,
@@ -76,6 +77,7 @@ export { checkPipeline, type PipelineFault } from './pipeline/check.ts';
 export { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './pipeline/fingerprint.ts';
 export { type JudgedBy, judgedBy } from './pipeline/judged-by.ts';
 export { isOpenConflict, whyForPerson } from './pipeline/open-conflict.ts';
+export type { FoundConflict } from './pipeline/overtaken.ts';
 export {
   isInfrastructure,
   isResumable,
@@ -107,7 +109,7 @@ export { LEAST_HELD_OUT, type LessonTrial, promptTrialOf, trialOf } from './repl
 export { CITATION_RULE, citesSomething, type ShownChange } from './run/citation.ts';
 export { outcomesOf, problemOfResult, type ResultExpectation } from './run/result.ts';
 export { decideLock, type LockDecision } from './schedule/file-lock.ts';
-export { landingOrder } from './schedule/landing-order.ts';
+export { landingOrder, wouldOvertake } from './schedule/landing-order.ts';
 export { scopesOverlap } from './schedule/overlap.ts';
 export { claimOrder, isReady } from './schedule/ready.ts';
 export { scopeOf } from './scope.ts';

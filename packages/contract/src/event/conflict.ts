@@ -1,9 +1,41 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
 import { FileResolution, MergeLoss } from '../conflict.ts';
-import { event, ofTask, said } from './event.ts';
+import { counted, event, mill, ofTask, said } from './event.ts';
 
 export const conflictEvents = [
+  /** It conflicts with the target. `resolved`: how many conflicts before this one were resolved and proven. */
+  event(
+    'conflict.met',
+    {
+      ...ofTask,
+      base: z.string(),
+      files: z.array(z.string()),
+      resolved: z.number().int(),
+      /** The tasks that landed since the last resolution and changed these files. */
+      overtakenBy: z.array(z.number().int()),
+    },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: ({ files, resolved, overtakenBy }) => {
+        const by = overtakenBy.map((number) => `#${number}`).join(', ');
+        const before =
+          resolved > 0 ? ` (resolved ${counted(resolved, 'time')} before${by && `, now overtaken by ${by}`})` : '';
+        return mill(`conflicts in ${files.join(', ')}${before}`);
+      },
+    },
+  ),
+  /** It was blocked for repeated conflicts. Nothing else lands now, so no other task can overtake it. */
+  event(
+    'conflict.retried',
+    { ...ofTask, tries: z.number().int() },
+    {
+      stale: ['task', 'inbox', 'conflicts', 'conflict'],
+      shown: 'terminal',
+      says: () => mill('tries the conflict again: nothing else is about to land'),
+    },
+  ),
   event(
     'conflict.file_resolved',
     { ...ofTask, path: z.string(), how: FileResolution, by: Actor },

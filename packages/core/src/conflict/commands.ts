@@ -2,7 +2,7 @@ import type { Actor, FileResolution, MergeLoss } from '@tidemill/contract';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { steeredTask } from '../task-lookup.ts';
-import { abortConflict, beginSettle, resolveFile, settleConflict } from './conflict.ts';
+import { abortConflict, beginSettle, resolveFile, retryConflict, settleConflict } from './conflict.ts';
 
 /** Commands of a person. They record what is in the worktree and decide where the task goes. */
 export interface ConflictCommands {
@@ -15,6 +15,8 @@ export interface ConflictCommands {
     notes: string[];
   };
   'conflict.abort': { taskId: string; by: Actor; snapshot: string | null };
+  /** From the engine, while nothing else is about to land. */
+  'conflict.retry': { taskId: string };
 }
 
 export const conflictCommands: CommandParts<keyof ConflictCommands> = {
@@ -22,4 +24,5 @@ export const conflictCommands: CommandParts<keyof ConflictCommands> = {
   'conflict.begin_settle': { scope: ({ taskId }) => [look('task', taskId)], decide: beginSettle },
   'conflict.settle': { scope: steeredTask, decide: settleConflict },
   'conflict.abort': { scope: steeredTask, decide: abortConflict },
+  'conflict.retry': { scope: steeredTask, decide: retryConflict },
 };

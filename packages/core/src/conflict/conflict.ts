@@ -2,7 +2,7 @@ import type { Project, Task } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { findTask } from '../fence.ts';
 import { enter } from '../pipeline/enter.ts';
-import { isOpenConflict } from '../pipeline/open-conflict.ts';
+import { isOpenConflict, whyForPerson } from '../pipeline/open-conflict.ts';
 import { withdrawHolding } from '../question/answer.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -11,6 +11,7 @@ import type { Slice } from '../slice.ts';
  *   blocked (conflict) ──resolve_file, in any order and again──▶ blocked
  *                      ──begin_settle──▶ blocked, settling ──settle: the merge is committed──▶ the stage whose gates prove it
  *                      ──abort: the work is in a snapshot──▶ open, on another branch
+ *                      ──retry: nothing else is about to land──▶ the stage that resolves conflicts
  * After a crash the task still waits, and its worktree is kept. The next start finishes a task that was settling.
  */
 export function resolveFile(slice: Slice, command: CommandOf<'conflict.resolve_file'>): Decision {
@@ -67,6 +68,30 @@ export function abortConflict(slice: Slice, command: CommandOf<'conflict.abort'>
     ...withdrawHolding(slice, task, because),
     { type: 'task.counters_reset', taskId: task.id, by },
     ...enter(slice, project.rules, task, { to: 'open', because }),
+  );
+}
+
+/** Times that the engine tries a blocked conflict again by itself. After that only a person does. */
+const MAX_IDLE_TRIES = 2;
+
+/** Did an agent give up on it, so that it may succeed while nothing else lands? Not if a person must resolve it. */
+export function mayRetryIdle(task: Task, { rules }: Project): boolean {
+  if (!isOpenConflict(task) || task.lease !== null || task.settling || task.openQuestions.length > 0) return false;
+  const files = task.feedback.filter(({ kind }) => kind === 'conflict').flatMap((feedback) => feedback.files);
+  return task.conflicts !== null && task.conflicts.idleTries < MAX_IDLE_TRIES && whyForPerson(files, rules) === null;
+}
+
+export function retryConflict(slice: Slice, command: CommandOf<'conflict.retry'>): Decision {
+  const found = waiting(slice, command);
+  if (!found.ok) return found;
+  const { task, project } = found;
+  if (!mayRetryIdle(task, project)) return refusal(task);
+  const stage = project.rules.pipelines[task.pipeline]?.stages[task.resumeStage ?? ''];
+  const to = stage?.actor === 'system' && stage.does === 'merge' ? stage.on.conflicts_detected : null;
+  if (to === null) return refusal(task);
+  return accept(
+    { type: 'conflict.retried', taskId: task.id, tries: (task.conflicts?.idleTries ?? 0) + 1 },
+    ...enter(slice, project.rules, task, { to, because: 'nothing else is about to land' }),
   );
 }
 

@@ -1,9 +1,24 @@
 import type { Feedback, Task } from '@tidemill/contract';
 import type { Reductions } from '../noun.ts';
+import { namedOvertakers } from '../pipeline/overtaken.ts';
 import { changeTask } from '../task-row.ts';
 
 /** When a conflict is over, its feedback is removed. What a person said about the task stays. */
 export const conflictEvents = {
+  'conflict.met': (slice, body, { at }) =>
+    changeTask(slice, body, ({ conflicts }) => ({
+      conflicts: {
+        base: body.base,
+        at,
+        resolved: body.resolved,
+        overtakenBy: namedOvertakers(conflicts?.overtakenBy ?? [], body.overtakenBy),
+        idleTries: conflicts?.idleTries ?? 0,
+      },
+    })),
+  'conflict.retried': (slice, body) =>
+    changeTask(slice, body, ({ conflicts }) =>
+      conflicts ? { conflicts: { ...conflicts, idleTries: body.tries } } : null,
+    ),
   // The files change again, so the conflict is not settled yet.
   'conflict.file_resolved': (slice, body) => changeTask(slice, body, noLongerSettling),
   'conflict.settle_begun': (slice, body, { at }) =>

@@ -247,11 +247,13 @@ describe('a return from a system stage', () => {
     expect(mill.task(id).blocked?.text).toBe('Gate test could not run. A person must decide how to continue.');
   });
 
-  const conflictIn = (mill: Mill, id: string, ...files: string[]) => {
+  const conflictIn = (mill: Mill, id: string, ...files: string[]) => conflictFound(mill, id, files);
+  const conflictFound = (mill: Mill, id: string, files: string[], conflict?: Ending['conflict']) => {
     mill.bring(id, 'merge');
     mill.end(id, 'conflicts_detected', {
       message: 'It conflicts.',
       feedback: [{ kind: 'conflict', text: 'x', files }],
+      conflict,
     });
     return mill.task(id);
   };
@@ -276,5 +278,38 @@ describe('a return from a system stage', () => {
     const id = mill.add();
     for (const _time of [1, 2, 3]) expect(conflictIn(mill, id, 'a').stage).toBe('implement');
     expect(conflictIn(mill, id, 'a')).toMatchObject({ stage: 'blocked', blocked: { reason: 'conflict' } });
+  });
+
+  test('for a conflict whose predecessor was resolved and proven is no failure, however often it is overtaken', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    for (const number of [0, 5, 8, 2, 9, 4]) {
+      const overtaken = { base: `target ${number}`, isResolved: number > 0, overtakenBy: number > 0 ? [number] : [] };
+      expect(conflictFound(mill, id, ['a'], overtaken).stage).toBe('implement');
+    }
+    const { counters, conflicts } = mill.task(id);
+    expect(counters.failures.conflict).toBe(1);
+    expect(conflicts).toMatchObject({ base: 'target 4', resolved: 5, overtakenBy: [5, 8, 2, 9, 4] });
+  });
+
+  test('for conflicts that stay unresolved goes to a person, who reads who overtook it, and is tried again when idle', () => {
+    const mill = new Mill();
+    const id = mill.add();
+    const found = (isResolved: boolean, overtakenBy: number[]) => ({ base: 'x', isResolved, overtakenBy });
+    conflictFound(mill, id, ['a'], found(false, []));
+    for (const number of [5, 8, 2]) conflictFound(mill, id, ['a'], found(true, [number]));
+    for (const _time of [2, 3, 4]) conflictFound(mill, id, ['a'], found(false, []));
+    expect(mill.task(id)).toMatchObject({ stage: 'blocked', blocked: { reason: 'conflict' } });
+    expect(mill.task(id).blocked?.text).toContain('Resolved 3 times, overtaken by #5, #8, #2.');
+    const retry = { type: 'conflict.retry', projectId: 'project_1', taskId: id } as const;
+    for (const _try of [1, 2]) {
+      mill.must(retry);
+      expect(mill.task(id)).toMatchObject({ stage: 'implement', feedback: [{ kind: 'conflict' }] });
+      expect(conflictFound(mill, id, ['a'], found(false, [])).stage).toBe('blocked');
+    }
+    expect(mill.refusal(retry)).toBe('wrong_stage');
+    const inCritical = mill.add();
+    conflictFound(mill, inCritical, ['package.json'], found(false, []));
+    expect(mill.refusal({ ...retry, taskId: inCritical })).toBe('wrong_stage');
   });
 });

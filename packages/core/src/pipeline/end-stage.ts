@@ -14,6 +14,7 @@ import { deadEnd } from './dead-end.ts';
 import { enter } from './enter.ts';
 import { failureText, fingerprintOf, SAME_FAILURE_LIMIT } from './fingerprint.ts';
 import { conflictLimitAlert, whyForPerson } from './open-conflict.ts';
+import { type FoundConflict, type Overtaking, overtaking } from './overtaken.ts';
 import { backoffMs, isInfrastructure, MAX_RETURNS, MAX_REVIEW_CYCLES, needsPerson, RETRY_POLICY } from './policy.ts';
 import { sentence } from './sentence.ts';
 import { stageOf } from './stage.ts';
@@ -25,6 +26,7 @@ export interface End {
   feedback?: Feedback[];
   retryAt?: number;
   tree?: string;
+  conflict?: FoundConflict;
 }
 
 interface Ending {
@@ -142,10 +144,17 @@ function recognise({ task, end, env }: Ending, kind: string): { events: EventBod
   };
 }
 
-/** From a system stage back to the builder, at most MAX_RETURNS times. */
-function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind: string): EventBody[] {
+/** From a system stage back to the builder, at most MAX_RETURNS times. An overtaken resolution is no failure of the task. */
+function sendBack(
+  ending: Ending,
+  outcome: 'failed' | 'conflicts_detected',
+  kind: string,
+  overtaken?: Overtaking,
+): EventBody[] {
   const { slice, rules, task, stage, end } = ending;
-  const count = (task.counters.failures[kind] ?? 0) + 1;
+  const isCounted = !overtaken?.isOvertaken;
+  const count = (task.counters.failures[kind] ?? 0) + (isCounted ? 1 : 0);
+  const isTooOften = count > MAX_RETURNS || overtaken?.isTooOften === true;
   // An agent cannot repair a gate that cannot run.
   const isForAgent = end.failure !== 'unverified_gate';
   const feedback = end.feedback?.length ? end.feedback : [{ kind: 'gate' as const, text: end.message, files: [] }];
@@ -153,11 +162,12 @@ function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind
   const seen = kind === 'conflict' ? { events: [], isStuck: false } : recognise(ending, kind);
   const events: EventBody[] = [
     ...seen.events,
-    { type: 'failure.counted', taskId: task.id, failure: kind, count, notBefore: 0 },
+    ...(overtaken?.events ?? []),
+    ...(isCounted ? [{ type: 'failure.counted' as const, taskId: task.id, failure: kind, count, notBefore: 0 }] : []),
     ...(isForAgent ? [{ type: 'task.feedback_given' as const, taskId: task.id, feedback }] : []),
   ];
   const next = (stage.on as Partial<Record<Outcome, string>>)[outcome] ?? 'blocked';
-  const to = isForAgent && count <= MAX_RETURNS && !seen.isStuck ? next : 'blocked';
+  const to = isForAgent && !isTooOften && !seen.isStuck ? next : 'blocked';
   const reason: BlockReason = !isForAgent
     ? 'unverified_gate'
     : seen.isStuck
@@ -170,7 +180,7 @@ function sendBack(ending: Ending, outcome: 'failed' | 'conflicts_detected', kind
     : count > MAX_RETURNS
       ? ` It came back ${count} times.`
       : '';
-  const text = `${end.message}${often} A person must decide how to continue.`;
+  const text = `${end.message}${overtaken?.text ?? ''}${often} A person must decide how to continue.`;
   return [...events, ...enter(slice, rules, task, { to, because: outcome, block: { reason, text } })];
 }
 
@@ -178,9 +188,11 @@ function conflict(ending: Ending): EventBody[] {
   const { task, end, rules, slice } = ending;
   const files = end.feedback?.flatMap((feedback) => feedback.files) ?? [];
   const why = whyForPerson(files, rules);
-  if (why === null) return sendBack(ending, 'conflicts_detected', 'conflict');
+  const overtaken = overtaking(task, end.conflict, files);
+  if (why === null) return sendBack(ending, 'conflicts_detected', 'conflict', overtaken);
   const text = `Conflicts with ${rules.target} in ${files.join(', ')}; ${why}. Resolve them: \`tidemill conflicts show ${task.number}\`, or on the page.`;
   return [
+    ...overtaken.events,
     // The person who resolves it finds the files here.
     { type: 'task.feedback_given', taskId: task.id, feedback: end.feedback ?? [] },
     ...enter(slice, rules, task, { to: 'blocked', because: 'conflicts_detected', block: { reason: 'conflict', text } }),

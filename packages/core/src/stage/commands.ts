@@ -2,6 +2,7 @@ import type { ApprovalMatter, MatterContents, MergeLoss } from '@tidemill/contra
 import type { Fence, StageEnd } from '../command.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
 import type { CommandParts } from '../noun.ts';
+import type { FoundConflict } from '../pipeline/overtaken.ts';
 import { askingTask, endingStage, leasedTask, taskAlone, workAndPaidRun } from '../task-lookup.ts';
 import { holdStage } from './hold.ts';
 import { commitWork, finishStage, hearInStage, noteSnapshot, waitInStage } from './stage.ts';
@@ -12,6 +13,8 @@ export interface StageCommands {
   'stage.finish': {
     touches?: MatterContents;
     touchedFiles?: Partial<Record<ApprovalMatter, string[]>>;
+    /** With the outcome `conflicts_detected`. */
+    conflict?: FoundConflict;
   } & StageEnd;
   /**
    * `isPassing`: it is retried automatically, and no person needs to act. `landing`: a person's checkout is in the way.

@@ -15,7 +15,7 @@ export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, en
   const checked = fenced(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
-  const { outcome, failure, message = '', feedback, tree } = command;
+  const { outcome, failure, message = '', feedback, tree, conflict } = command;
   const stage = stageOf(project.rules, task);
   if (stage?.actor === 'agent')
     return refuse('wrong_stage', `stage ${task.stage} belongs to an agent`, 'finish its run instead');
@@ -23,7 +23,7 @@ export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, en
     return refuse('wrong_stage', `#${task.number} is approved by landing it`, 'use merge.prepare, then merge.land');
   if (task.prepared)
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
-  const after = endStage(slice, project.rules, task, { outcome, failure, message, feedback, tree }, env);
+  const after = endStage(slice, project.rules, task, { outcome, failure, message, feedback, tree, conflict }, env);
   const sendBackTo = (stage?.actor === 'system' && stage.on.failed) || task.stage;
   return accept(...askAfterProof({ slice, project, task, env }, command, after, sendBackTo), released(task, outcome));
 }

@@ -53,6 +53,7 @@ export const taskEvents = {
   'task.counters_reset': (slice, body) =>
     changeTask(slice, body, () => ({
       counters: { failures: {}, reviewCycles: 0, interruptions: 0, fingerprints: {} },
+      conflicts: null,
     })),
   'task.feedback_given': (slice, body) =>
     changeTask(slice, body, ({ feedback }) => ({

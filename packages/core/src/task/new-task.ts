@@ -47,6 +47,7 @@ export function newTask(
     approvedPulls: [],
     settling: null,
     landedCommit: null,
+    conflicts: null,
     forecast: [],
     lastRunId: null,
     runs: {},

@@ -13,6 +13,7 @@ import { IdeaQuestions } from './ideas/idea-questions.ts';
 import { IdeaResearchers } from './ideas/idea-research.ts';
 import { TargetSync } from './merge/target-sync.ts';
 import { ConflictForecast } from './reactors/conflict-forecast.ts';
+import { ConflictRetry } from './reactors/conflict-retry.ts';
 import { guardReactors } from './reactors/guard-reactors.ts';
 import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
@@ -147,6 +148,7 @@ export class Engine {
       leaseExpiry(deps),
       supervision(deps, supervisor, () => this.wake()),
       new WorktreeCleanup(deps, fleet),
+      new ConflictRetry(deps),
       ...(deps.conflicts ? [new ConflictSettling(deps, deps.conflicts)] : []),
       this.#spending,
       this.#jobs,

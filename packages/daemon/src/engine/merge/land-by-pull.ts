@@ -57,7 +57,7 @@ async function step(deps: EngineDeps, leased: LeasedTask, now: Candidate, tools:
   const isOwnPush = isMoved && (await deps.workspace.open(leased.ref)).tip === pull.head;
   if (isMoved && !isOwnPush) return waitForOthers(leased, pull);
   if (pull && (await passOn(leased, pull, { ...tools, rules: deps.project.rules }))) return;
-  if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
+  if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate);
   if (!task.offered || isOwnPush) return offer(deps, leased, candidate, pull, tools);
   return proceed(deps, leased, pull, candidate, tools);
 }

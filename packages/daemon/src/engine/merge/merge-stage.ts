@@ -6,6 +6,7 @@ import { Batch } from './batch.ts';
 import { settlePrepared, WATCHED, waitFor } from './land.ts';
 import { landByPull } from './land-by-pull.ts';
 import { waitForLarger } from './larger-first.ts';
+import { waitForReturning } from './overtaken.ts';
 import { proveAndLand } from './prove-batch.ts';
 import { offerBranch } from './pull-request.ts';
 import { endAsEmpty, sendBackConflict } from './send-back.ts';
@@ -62,9 +63,10 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   if (obstacle !== null) return over(waitFor(head, obstacle, held === null ? WATCHED : HELD));
   if (await waitForLarger(deps, head)) return 'over';
   const candidate = await workspace.candidate(head.ref);
+  if (candidate.kind === 'clean' && (await waitForReturning(deps, head))) return 'over';
   if (deps.pullRequests) return over(landByPull(deps, head, candidate, { ...tools, ...deps.pullRequests }));
   if (deps.push === 'branch') return over(offerBranch(deps, head, candidate, tools));
-  if (candidate.kind === 'conflict') return over(sendBackConflict(deps, head, candidate.files));
+  if (candidate.kind === 'conflict') return over(sendBackConflict(deps, head, candidate));
   if (candidate.kind === 'empty') return over(endAsEmpty(head));
   tools.prover.baseline.lookSoon();
   // One that is proven already lands at once; the others gain nothing by waiting for each other.

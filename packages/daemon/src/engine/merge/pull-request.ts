@@ -27,7 +27,7 @@ export async function offerBranch(
   if (offered && (candidate.kind === 'empty' || (await deps.workspace.isLanded(offered.commit))))
     return finish(deps, leased, candidate.base);
   if (candidate.kind === 'empty') return endAsEmpty(leased);
-  if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate.files);
+  if (candidate.kind === 'conflict') return sendBackConflict(deps, leased, candidate);
   if (offered) return look(leased, offered.name);
   const pushed = await pushProven(deps, leased, candidate, { prover, isMergedByPerson: true });
   if (!pushed) return;

@@ -2,6 +2,7 @@ import type { Feedback } from '@tidemill/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { Proof } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
+import { foundConflict } from './overtaken.ts';
 
 /** Ends the merge stage of a task that cannot land as it is. */
 
@@ -24,13 +25,19 @@ export async function sendBackWithTarget(
   await leased.must({ type: 'stage.finish', outcome: 'failed', failure: 'validation', message, feedback });
 }
 
-export async function sendBackConflict(deps: EngineDeps, leased: LeasedTask, files: string[]): Promise<void> {
+export async function sendBackConflict(
+  deps: EngineDeps,
+  leased: LeasedTask,
+  found: { base: string; files: string[] },
+): Promise<void> {
+  const { files } = found;
   const text = conflictText(deps, files);
   await leased.must({
     type: 'stage.finish',
     outcome: 'conflicts_detected',
     message: text,
     feedback: [{ kind: 'conflict', text, files }],
+    conflict: await foundConflict(deps, leased, found),
   });
 }
 

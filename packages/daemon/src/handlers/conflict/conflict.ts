@@ -3,6 +3,7 @@ import {
   type ConflictDetail,
   type ConflictFile,
   type ConflictSummary,
+  overtakenText,
   type Project,
   type RouteRequest,
   type Task,
@@ -45,7 +46,8 @@ async function filesOf(task: Task, workspace: LentWorkspace): Promise<string[]> 
 
 function about({ rules }: Project, task: Task, hasBegun: boolean, files: string[]): ConflictSummary {
   const times = task.counters.failures.conflict ?? 0;
-  const tried = times > 0 ? `an agent tried it ${times} times` : 'it waits for your decision';
+  const overtaken = task.conflicts ? overtakenText(task.conflicts) : '';
+  const tried = overtaken || (times > 0 ? `an agent tried it ${times} times` : 'it waits for your decision');
   return {
     number: task.number,
     title: task.title,
