@@ -112,10 +112,12 @@ export const EXPECTATIONS: Record<string, Expectation> = {
   },
   stopped: {
     title: 'is stopped while it runs a command, and what it has spent is booked',
-    check: ({ seen: [run] }, vendor) => {
+    check: ({ seen: [run], transcript }, vendor) => {
       expect(run!.ended).toEqual({ kind: 'failed', failure: 'crash', message: 'stopped', exitCode: null });
-      // An agent of the protocol does not tell whether its model is already asked again.
-      expect(run!.usage()).toMatchObject(isAcp(vendor) ? { requests: 2 } : tokens(vendor, 1));
+      // An agent of the protocol does not tell whether its model is already asked again. The real program may be killed
+      // before it reports the end of the command.
+      const requests = transcript ? expect.toSatisfy((count) => count === 1 || count === 2) : 2;
+      expect(run!.usage()).toMatchObject(isAcp(vendor) ? { requests } : tokens(vendor, 1));
       if (!isAcp(vendor)) expectCost(run!, vendor, 'usual');
     },
   },

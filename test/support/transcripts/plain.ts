@@ -95,6 +95,8 @@ const isNews = (shape: string) =>
 export function shapesOf(entries: Entry[]): Record<string, string[]> {
   const shapes: Record<string, Set<string>> = {};
   for (const entry of entries) {
+    // How much a program still says after it was stopped depends on the time that it gets before it is killed.
+    if ('stop' in entry) break;
     const [direction = ''] = Object.keys(entry);
     const shape = JSON.stringify(shapeOf(entry));
     if ('err' in entry || isNews(shape)) continue;

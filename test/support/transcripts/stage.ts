@@ -126,6 +126,8 @@ class Stage extends Bench {
 
 export interface Played {
   seen: Seen[];
+  /** Present when the vendor's own program played. */
+  transcript?: Transcript;
   stage: Bench;
   close(): Promise<void>;
 }
@@ -151,6 +153,8 @@ export async function recordCase(each: TranscriptCase, vendor: RecordedVendor, i
   const log = path.join(stage.files, 'log.jsonl');
   const stopping: Stopping = async (over) => {
     await appears(path.join(stage.worktree, BUSY_FILE), over);
+    // The program announces the command on its own, before or after the shell has begun it.
+    while (!isAnnounced(log) && !over.aborted) await delay(20);
     appendFileSync(log, `${JSON.stringify({ stop: true } satisfies Entry)}\n`);
   };
   try {
@@ -174,6 +178,11 @@ function settingsOf({ vendor, as }: RecordedVendor, url: string, found: Installe
   const { env, ...usual } = vendor.agent(url, found);
   return { ...usual, ...as(program), env: { ...env, HOME: home, TZ: 'UTC' } };
 }
+
+const isAnnounced = (log: string) =>
+  readFileSync(log, 'utf8')
+    .split('\n')
+    .some((line) => line.startsWith('{"out"') && line.includes(BUSY_FILE));
 
 async function appears(file: string, over: AbortSignal): Promise<void> {
   while (!existsSync(file) && !over.aborted) await delay(20);
