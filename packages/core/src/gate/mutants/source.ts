@@ -1,0 +1,40 @@
+import { configurationWhy, isOfTests, nameOf } from '../deciding/names.ts';
+import { languageOf } from './language.ts';
+
+const NOT_OWN =
+  /(^|\/)(node_modules|vendor|third_party|dist|build|out|target|docs?|examples?|samples?|benchmarks?|bench|migrations|\.[^/]+)\/|\.min\.\w+$|\.d\.[cm]?ts$|_pb2?\.\w+$|\.generated\.\w+$/;
+
+/** Whether faults are planted in it: the product's own code, neither its tests nor what configures them. */
+export function isPlantable(path: string): boolean {
+  const lower = path.toLowerCase();
+  return languageOf(path) !== null && !NOT_OWN.test(lower) && !isOfTests(path) && configurationWhy(path) === null;
+}
+
+/** Whether one of these files looks like the test of the file, by its name. */
+export function isTested(path: string, tests: ReadonlySet<string>): boolean {
+  return tests.has(stemOf(path));
+}
+
+/** The names of the tested files, as the names of their tests say it: `sum` for `sum.test.js` and `test_sum.py`. */
+export const testedStems = (paths: readonly string[]): Set<string> =>
+  new Set(paths.filter(isOfTests).map((path) => stemOf(path).replace(/^test[-_.]?|[-_.]?(tests?|spec)$/g, '')));
+
+const stemOf = (path: string): string => nameOf(path).toLowerCase().replace(/\.\w+$/, '');
+
+/** Code that reaches beyond its own module, or looks at itself or at its surroundings. */
+const REACHES =
+  /\b(?:assert\w*|expect|exit\w*|process|reflect|function|eval|exec\w*|global\w*|proto\w*|constructor|atexit|_exit|os|sys|trap|define|undef|unittest|pytest|mock\w*|patch\w*|setattr|getattr|__\w+__|importlib|inspect|ctypes|signal|abort|main|init)\b|\[['"`]|\$\(/i;
+const LOOKS =
+  /\b(?:read\w*|open|hash\w*|crypto|sha\w*|md5|checksum|digest|stat\w*|mtime\w*|fs|path\w*|git|env\w*|argv|import\.meta|__file__|__filename|__dirname|time\w*|date|now|reflect|eval|function|getattr|importlib|inspect)\b|\[['"`]|\$\(/i;
+
+/** The lines that a change adds to a file. */
+export function addedLines(before: string, after: string): string[] {
+  const known = new Set(before.split('\n'));
+  return after.split('\n').filter((line) => line.trim() !== '' && !known.has(line));
+}
+
+/** Orders changed files: the ones first that could affect how they are tested. A wrong order only costs time. */
+export const reachOf = (added: readonly string[]): number => added.filter((line) => REACHES.test(line)).length;
+
+/** Whether added code could recognise that its file was changed. Then a fault is planted in another file, too. */
+export const looksAtItself = (added: readonly string[]): boolean => added.some((line) => LOOKS.test(line));
