@@ -82,6 +82,10 @@ export class SimRepository implements Workspace {
     for (const path of files) mixed.set(path, this.#files(other).get(path) ?? '');
     return { commit: this.history.add(mixed, [commit], 'mixed').id, tree: treeOf(mixed) };
   }
+  async withTexts(commit: string, texts: ReadonlyMap<string, string>) {
+    const mixed = new Map([...this.#files(commit), ...texts]);
+    return { commit: this.history.add(mixed, [commit], 'mixed').id, tree: treeOf(mixed) };
+  }
   async commitOf(): Promise<never> {
     throw new Error('the gates of the simulator fix nothing');
   }

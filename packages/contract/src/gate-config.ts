@@ -92,6 +92,8 @@ export const GateConfig = z
     ignore: z.array(z.string().min(1)).optional(),
     /** The checks that must pass. Without them, all that are reported. */
     checks: z.array(z.string().min(1)).min(1).optional(),
+    /** False: nobody checks whether the gate still notices faults. */
+    tripwire: z.boolean().optional(),
   })
   .superRefine((gate, context) => {
     const kind = gate.kind ?? 'command';
@@ -121,3 +123,7 @@ export type GateConfig = z.infer<typeof GateConfig>;
 /** Whether a failure of the gate stops the work. */
 export const gateSeverity = ({ kind = 'command', severity }: Pick<GateConfig, 'kind' | 'severity'>): GateSeverity =>
   severity ?? GATE_KINDS[kind].severity;
+
+/** Whether faults are planted to see that the gate notices them: a blocking command that changes no files. */
+export const isTripwired = (gate: GateConfig): boolean =>
+  (gate.kind ?? 'command') === 'command' && gateSeverity(gate) === 'block' && !gate.fixes && gate.tripwire !== false;

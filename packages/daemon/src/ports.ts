@@ -24,4 +24,5 @@ export * from './ports/run-log.ts';
 export * from './ports/session.ts';
 export * from './ports/store.ts';
 export * from './ports/tracker.ts';
+export * from './ports/tripwire.ts';
 export * from './ports/workspace.ts';

@@ -1,5 +1,6 @@
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced, findTask } from '../fence.ts';
+import { isAboutBlindness } from '../gate/blindness.ts';
 import { isAboutWorkflows } from '../gate/workflow-files.ts';
 import { enter } from '../pipeline/enter.ts';
 import { stageOf } from '../pipeline/stage.ts';
@@ -92,12 +93,15 @@ export function askAboutPull(slice: Slice, command: CommandOf<'merge.ask'>, env:
             context: context.slice(0, 20_000),
             options: [option(APPROVE, approves), option(SEND_BACK, 'An agent works on it again. Write what to do.')],
             allowFreeText: true,
-            tags: ['pull-request'],
+            tags: [isAboutBlindness(about) ? 'checks' : 'pull-request'],
           },
-          because: isAboutWorkflows(about)
-            ? 'changed workflow files wait for a person'
-            : 'its pull request waits for a person',
+          because: becauseOf(about),
           effect: { pull: about },
         },
   );
+}
+
+function becauseOf(about: string): string {
+  if (isAboutBlindness(about)) return 'a gate that no longer notices faults waits for a person';
+  return isAboutWorkflows(about) ? 'changed workflow files wait for a person' : 'its pull request waits for a person';
 }

@@ -1,4 +1,5 @@
 import type { Answer, EventBody, Project, Question, QuestionOption, Task } from '@tidemill/contract';
+import { isAboutBlindness } from '../gate/blindness.ts';
 import { isAboutWorkflows } from '../gate/workflow-files.ts';
 import { LEFT_ALONE_MS } from '../health/stuck.ts';
 import { enter } from '../pipeline/enter.ts';
@@ -22,6 +23,8 @@ export const APPROVAL_OPTIONS: QuestionOption[] = [
 const PUT_BACK = 'Put back what a resolved conflict dropped:';
 const NOT_PUSHED =
   'A person does not agree to these files. Undo your changes to them, unless the words above say otherwise:';
+const STAYED_BLIND =
+  'With your change a gate passes although the code was broken on purpose. Change your work so that the gate notices such faults again:';
 export const STUCK_CHOICES = { wait: 'Wait', skip: 'Skip', retry: 'Retry' } as const;
 
 type EffectOf<K extends Question['effect']['kind']> = Extract<Question['effect'], { kind: K }>;
@@ -89,10 +92,15 @@ function approval(
     return [agreed, ...(isParked ? goOn(task.resumeStage ?? task.stage) : [])];
   }
   // An agent that is to put lines back must know which.
-  const more = losses ? PUT_BACK : pull !== undefined && isAboutWorkflows(pull) ? NOT_PUSHED : null;
+  const more = losses ? PUT_BACK : pull === undefined ? null : toAgentAbout(pull);
   const text = more ? `${answer.text}\n\n${more}\n${context}` : answer.text;
   const feedback = [{ kind: 'person' as const, text, files: [] }];
   return [{ type: 'task.feedback_given', taskId: task.id, feedback }, ...(isParked ? goOn(sendBackTo) : [])];
+}
+
+function toAgentAbout(pull: string): string | null {
+  if (isAboutBlindness(pull)) return STAYED_BLIND;
+  return isAboutWorkflows(pull) ? NOT_PUSHED : null;
 }
 
 function unblock(

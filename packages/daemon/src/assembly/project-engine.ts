@@ -11,6 +11,7 @@ import { createDeliverer } from '../delivery/deliverer.ts';
 import type { EngineDeps } from '../engine/deps.ts';
 import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
+import { createTripwireFile } from '../gates/tripwire-file.ts';
 import { createGuards } from '../guards/guards.ts';
 import { createHookRefusals } from '../hooks/refusals.ts';
 import type { Clock, Reactors, RunAccess, Store } from '../ports.ts';
@@ -145,6 +146,7 @@ export async function createProjectEngine(
     promptFiles: promptFilesOf(project),
     knowledge: knowledgeOf(project),
     improvements: improvementsOf(project),
+    tripwires: createTripwireFile(dataDir),
     learnedGuards,
     calls,
     ownSessions,

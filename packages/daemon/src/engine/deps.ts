@@ -25,6 +25,7 @@ import type {
   SessionFiles,
   Store,
   Tracker,
+  TripwireFile,
   Workspace,
 } from '../ports.ts';
 
@@ -54,6 +55,8 @@ export interface EngineDeps {
   deliverer?: Deliverer;
   /** Without one, worktrees and checkouts are used as git makes them. */
   preparation?: Preparation;
+  /** Without it, nobody checks whether gates still notice faults. */
+  tripwires?: TripwireFile;
   guards: Guards;
   /** Without it, no guards are proposed. */
   learnedGuards?: LearnedGuards;

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { type GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
+import { type GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking, isTripwired } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
 import { runCi } from './ci-gate.ts';
 import { excerptOf, plainText } from './excerpt.ts';
@@ -18,6 +18,7 @@ export function createGates(options: GatesOptions): Gates {
   return {
     names: [INTEGRITY_GATE, ...options.config.filter((gate) => gateSeverity(gate) === 'block').map(({ name }) => name)],
     ofChange: options.config.filter(({ kind }) => kind === 'ci').map(({ name }) => name),
+    tripwired: options.config.filter(isTripwired).map(({ name }) => name),
     checks: options.config.filter(({ run }) => run !== ''),
     async run(request) {
       request.signal.throwIfAborted();

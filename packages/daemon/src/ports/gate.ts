@@ -58,6 +58,8 @@ export interface Gates {
   readonly names: string[];
   /** Those that are asked about a change only, never about the target. */
   readonly ofChange?: string[];
+  /** Those for which it is checked that they still notice faults (`engine/tripwire`). Absent: none. */
+  readonly tripwired?: string[];
   /** Their commands: for builders, and to find the files that control what they check. */
   readonly checks: ProvingCommand[];
   run(request: GateRequest): Promise<GateReport[]>;

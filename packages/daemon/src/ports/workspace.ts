@@ -272,6 +272,8 @@ export interface Workspace {
   bench(name: string, commit: string): Promise<Bench>;
   /** A commit of the first one's tree with some files of another commit in it. No ref keeps it. */
   withFilesOf(commit: string, other: string, files: string[]): Promise<{ commit: string; tree: string }>;
+  /** A commit like the first one in which some files have another text. No ref keeps it. */
+  withTexts(commit: string, texts: ReadonlyMap<string, string>): Promise<{ commit: string; tree: string }>;
   /** A commit of the tree on top of another commit. No ref keeps it. */
   commitOf(tree: string, parent: string): Promise<string>;
   /** The first parent of a commit. Null when the commit is unknown or has none. */

@@ -45,6 +45,7 @@ import { findOutage } from './outage.ts';
 import { commitFile } from './own-file.ts';
 import { clearDeadDeletion, moveRefs } from './ref.ts';
 import { fetchTarget, isPublished, joinRemote, pushBranch, pushTarget } from './remote.ts';
+import { withTexts } from './replaced-texts.ts';
 import { openScratch, removeScratches } from './scratch.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
@@ -166,6 +167,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     },
     scratch: (name) => openScratch(site, name),
     bench: (name, commit) => spaceMatters(() => openBench(site, name, commit)),
+    withTexts: (commit, texts) => spaceMatters(() => withTexts(site, commit, texts)),
     withFilesOf: (commit, other, files) => withFilesOf(site, commit, other, files),
     commitOf: (tree, parent) => commitTree(site, tree, [parent], 'fixed by a gate'),
     parentOf: async (commit) => (await site.resolver.resolve([`${commit}^1^{commit}`]))[0] ?? null,

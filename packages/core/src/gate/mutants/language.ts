@@ -16,7 +16,8 @@ export interface Language {
 const BRACE_FUNCTION = /\)[^;=]*\{\s*$|=>\s*\{\s*$/;
 const SLASHES = { comments: ['//'], hasBlockComments: true, quotes: ['"', "'"] } as const;
 const HASH = { comments: ['#'], hasBlockComments: false, quotes: ['"', "'"] } as const;
-const NOT_A_FUNCTION = '(?!\\s*(?:\\}\\s*)?(?:if|for|while|switch|else|catch|do|try|foreach|until|select|match|loop)\\b)';
+const NOT_A_FUNCTION =
+  '(?!\\s*(?:\\}\\s*)?(?:if|for|while|switch|else|catch|do|try|foreach|until|select|match|loop)\\b)';
 const braces = new RegExp(`^${NOT_A_FUNCTION}.*(?:${BRACE_FUNCTION.source})`);
 
 const JAVASCRIPT: Language = {

@@ -1,13 +1,26 @@
 import { configurationWhy, isOfTests, nameOf } from '../deciding/names.ts';
+import { isSource } from '../source.ts';
 import { languageOf } from './language.ts';
 
 const NOT_OWN =
   /(^|\/)(node_modules|vendor|third_party|dist|build|out|target|docs?|examples?|samples?|benchmarks?|bench|migrations|\.[^/]+)\/|\.min\.\w+$|\.d\.[cm]?ts$|_pb2?\.\w+$|\.generated\.\w+$/;
 
-/** Whether faults are planted in it: the product's own code, neither its tests nor what configures them. */
-export function isPlantable(path: string): boolean {
-  const lower = path.toLowerCase();
-  return languageOf(path) !== null && !NOT_OWN.test(lower) && !isOfTests(path) && configurationWhy(path) === null;
+/**
+ * The files in which faults are planted: the product's own code, neither its tests nor what gates run. `globs`: the setting
+ * `source`. Where nothing looks like source, any other program will do.
+ */
+export function plantable(paths: readonly string[], globs: readonly string[], commands: readonly string[]): string[] {
+  const words = new Set(commands.flatMap((run) => run.split(/[^\w./-]+/)).map((word) => word.replace(/^\.\//, '')));
+  const own = paths.filter(
+    (path) =>
+      languageOf(path) !== null &&
+      !NOT_OWN.test(path.toLowerCase()) &&
+      !isOfTests(path) &&
+      configurationWhy(path) === null &&
+      !words.has(path),
+  );
+  const source = own.filter((path) => isSource(path, globs));
+  return source.length > 0 ? source : own;
 }
 
 /** Whether one of these files looks like the test of the file, by its name. */
@@ -19,7 +32,10 @@ export function isTested(path: string, tests: ReadonlySet<string>): boolean {
 export const testedStems = (paths: readonly string[]): Set<string> =>
   new Set(paths.filter(isOfTests).map((path) => stemOf(path).replace(/^test[-_.]?|[-_.]?(tests?|spec)$/g, '')));
 
-const stemOf = (path: string): string => nameOf(path).toLowerCase().replace(/\.\w+$/, '');
+const stemOf = (path: string): string =>
+  nameOf(path)
+    .toLowerCase()
+    .replace(/\.\w+$/, '');
 
 /** Code that reaches beyond its own module, or looks at itself or at its surroundings. */
 const REACHES =

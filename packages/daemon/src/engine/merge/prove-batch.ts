@@ -1,11 +1,12 @@
 import type { EngineDeps } from '../deps.ts';
-import type { BuiltWork } from '../stages/prove.ts';
+import type { BuiltWork, Proof } from '../stages/prove.ts';
 import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { Batch } from './batch.ts';
 import { type Landed, landStack } from './land.ts';
 import type { MergeTools, RoundEnd } from './merge-stage.ts';
 import { sendBackWithTarget } from './send-back.ts';
 import { type Stack, workOf } from './stack.ts';
+import { blindGates, holdBlind } from './tripwire.ts';
 
 /** A gate changed files of several tasks at once, so it cannot be said whose they are. */
 class NotTogether extends Error {}
@@ -29,7 +30,8 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
   const { layers } = stack;
   const prove = (count: number, tries: 'twice' | 'once' | 'again') =>
     prover.prove(batch.head, workOf(stack, count), (tree) => repaired(deps, stack, tree), tries);
-  const landLowest = (count: number) => landStack(deps, batch, { ...stack, layers: layers.slice(0, count) }, target);
+  const landLowest = (count: number) =>
+    landSeen(deps, batch, { ...stack, layers: layers.slice(0, count) }, { prover, target }, prove);
   const whole = await prove(layers.length, layers.length === 1 ? 'twice' : 'once');
   if (whole.kind === 'passed') {
     // A gate may have fixed files of the only layer.
@@ -39,7 +41,9 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
       batch.drop(top.member);
       return 'waiting';
     }
-    return landStack(deps, batch, { ...stack, layers: [...layers.slice(0, -1), top] }, target);
+    const trial = isFixed ? whole.work.commit : top.trial;
+    const proven = { ...stack, layers: [...layers.slice(0, -1), { ...top, trial }] };
+    return landSeen(deps, batch, proven, { prover, target }, prove);
   }
   const red = await firstRed(layers.length, async (count) => (await prove(count, 'once')).kind === 'passed');
   // The same code once more: a gate that passes now is flaky, and nobody is sent back for it.
@@ -53,6 +57,36 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
   await sendBackWithTarget(deps, culprit, proof, below);
   batch.drop(culprit);
   return 'landed';
+}
+
+/**
+ * Lands proven layers if their gates still notice faults. Otherwise finds the lowest layer with which they do not, lands
+ * what is below, and holds the task of that layer for a person.
+ */
+async function landSeen(
+  deps: EngineDeps,
+  batch: Batch,
+  stack: Stack,
+  { prover, target }: MergeTools,
+  prove: (count: number, tries: 'once') => Promise<Proof>,
+): Promise<Landed> {
+  const { base, layers } = stack;
+  const look = (count: number) => {
+    const parts = layers.slice(0, count);
+    return blindGates(deps, prover, batch.head, { commit: parts.at(-1)!.trial, base, parts });
+  };
+  const blind = await look(layers.length);
+  if (blind.length === 0) return landStack(deps, batch, stack, target);
+  const red = await firstRed(layers.length, async (count) => (await look(count)).length === 0);
+  const culprit = layers[red - 1]!;
+  const isBelowProven = red > 1 && (await prove(red - 1, 'once')).kind === 'passed';
+  const landed = isBelowProven
+    ? await landStack(deps, batch, { base, layers: layers.slice(0, red - 1) }, target)
+    : 'waiting';
+  if (landed === 'again') return landed;
+  await holdBlind(deps, culprit, blind);
+  batch.drop(culprit.member);
+  return landed;
 }
 
 /** How many of the lowest layers it takes to fail, given that all of them do. */

@@ -7,6 +7,7 @@ import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { landingMessage } from './land.ts';
 import { sendBackWithTarget } from './send-back.ts';
+import { blindGates, holdBlind } from './tripwire.ts';
 
 type Clean = Extract<Candidate, { kind: 'clean' }>;
 type Trees = Pick<Clean, 'tree' | 'base'>;
@@ -46,6 +47,12 @@ export async function pushProven(
   const { tree } = proof.work;
   // A gate may have fixed files.
   if (await holdWorkflows(deps, leased, { base, tree })) return null;
+  const part = { member: leased, files };
+  const blind = await blindGates(deps, prover, leased, { commit: proof.work.commit, base, parts: [part] });
+  if (blind.length > 0) {
+    await holdBlind(deps, part, blind);
+    return null;
+  }
   const message = landingMessage(leased.task, await proofHash(deps, tree));
   const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree, base, message });
   if (pushed.kind !== 'pushed') return pushed;

@@ -2,6 +2,7 @@ import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
 import type { CleanCheckout, GateReport, GateRequest, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { Tripwires } from '../tripwire/tripwires.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentError, PREPARE, prepareCheckout } from './environment.ts';
@@ -51,11 +52,14 @@ export class Prover {
   readonly #deps: EngineDeps;
   readonly environment: Environment;
   readonly baseline: Baseline;
+  /** Whether gates still notice faults. */
+  readonly tripwires: Tripwires;
 
   constructor(deps: EngineDeps, stopped: AbortSignal) {
     this.#deps = deps;
     this.environment = new Environment(deps);
     this.baseline = new Baseline(deps, this.environment, stopped);
+    this.tripwires = new Tripwires(deps, this.baseline);
   }
 
   /** `onRepair` replaces the work by a tree that a gate fixed. Runs nothing when the tree is already proven. */

@@ -1,0 +1,64 @@
+import { approvedBlindness, blindnessOf, mutantText } from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+import type { Prover } from '../stages/prove.ts';
+import type { BlindGate } from '../tripwire/planting.ts';
+import type { LeasedTask } from '../workers/leased-work.ts';
+
+/** The work of a task in what is about to land. */
+export interface Part {
+  member: LeasedTask;
+  files: string[];
+}
+
+/**
+ * Plants a fault in a throw-away copy of proven work. Returns the gates that do not notice it any more, without those for
+ * which a person approved exactly this work.
+ */
+export async function blindGates(
+  deps: EngineDeps,
+  prover: Prover,
+  asker: LeasedTask,
+  { commit, base, parts }: { commit: string; base: string; parts: Part[] },
+): Promise<BlindGate[]> {
+  const gates = await prover.tripwires.gatesFor(commit, 'quick');
+  if (gates.length === 0) return [];
+  const approved = new Set<string>();
+  for (const { member, files } of parts) {
+    if (member.task.approvedPulls.length === 0) continue;
+    const content = await deps.workspace.changeIn(member.ref, files);
+    for (const gate of approvedBlindness(member.task, content)) approved.add(gate);
+  }
+  const asked = gates.filter((gate) => !approved.has(gate));
+  asker.isTesting = true;
+  try {
+    const { signal, control, watch } = asker;
+    const found = await prover.tripwires.blindAmong({ commit, base, asker: { signal, control, watch } }, asked);
+    // Gates that were stopped have no result.
+    asker.check();
+    return found;
+  } finally {
+    asker.isTesting = false;
+    asker.sign();
+  }
+}
+
+/** Nothing of the task lands until a person has looked at it. */
+export async function holdBlind(deps: EngineDeps, { member, files }: Part, blind: BlindGate[]): Promise<void> {
+  const { target } = deps.project.rules;
+  const names = blind.map(({ gate }) => gate);
+  const content = await deps.workspace.changeIn(member.ref, files);
+  const is = names.length === 1 ? 'gate' : 'gates';
+  await member.must({
+    type: 'merge.ask',
+    about: blindnessOf(names, content),
+    text: `with this work the ${is} ${names.join(', ')} no longer ${names.length === 1 ? 'notices' : 'notice'} faults. Nothing landed. Let it land?`,
+    context: blind.map((found) => blindText(found, target)).join('\n\n'),
+    approves: `The ${is} may pass on exactly this work. Look first for code that changes assertions or ends the tests: \`git diff ${target}...${member.ref.branch}\`.`,
+  });
+}
+
+export function blindText({ gate, mutants }: BlindGate, target: string): string {
+  const faults = mutants.map((mutant) => `- ${mutant.file} was broken on purpose (${mutantText(mutant)})`);
+  const what = faults.length > 0 ? faults.join('\n') : '- every source file was given a syntax error';
+  return `Gate ${gate} passed in a throw-away copy of this work although:\n${what}\nOn ${target} the same makes it fail.`;
+}

@@ -1,0 +1,63 @@
+import type { GateReport, PreparationRequest } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { prepareCheckout } from '../stages/environment.ts';
+
+/** `unknown`: the gate did not run to its end, so it says nothing about the fault. */
+export type Sight = 'noticed' | 'passed' | 'unknown';
+
+/** The work for which it is done, and which stops it. */
+export type Asker = Pick<PreparationRequest, 'signal' | 'control' | 'watch'>;
+
+/** A fault may keep a program busy for ever. */
+const LEAST_LIMIT_MS = 20_000;
+const TIMES_USUAL = 4;
+
+export interface Trial {
+  commit: string;
+  /** The files with faults in them. */
+  texts: ReadonlyMap<string, string>;
+  gates: string[];
+  /** What the gates together usually take. */
+  usualMs: number;
+  asker: Asker;
+}
+
+class TooLong extends Error {}
+
+/** Runs gates on a throw-away commit that differs from another one by planted faults. */
+export async function tryFaults(
+  deps: EngineDeps,
+  { commit, texts, gates, usualMs, asker }: Trial,
+): Promise<Map<string, Sight>> {
+  const faulty = await deps.workspace.withTexts(commit, texts);
+  const checkout = await deps.workspace.checkOut(faulty.commit);
+  const over = new AbortController();
+  const limit = new AbortController();
+  const tooLong = new TooLong('a planted fault made the gates run too long');
+  try {
+    const broken = await prepareCheckout(deps, checkout, { ...asker, base: commit });
+    if (broken !== null) return new Map(gates.map((gate) => [gate, 'unknown']));
+    const limitMs = Math.max(LEAST_LIMIT_MS, TIMES_USUAL * usualMs);
+    void deps.clock.sleep(limitMs, over.signal).then(() => limit.abort(tooLong));
+    const { path, tree } = checkout;
+    const signal = AbortSignal.any([asker.signal, limit.signal]);
+    const reports = await deps.gates.run({ ...asker, path, tree, files: null, only: gates, signal });
+    return new Map(gates.map((gate) => [gate, sightOf(deps, reports, gate)]));
+  } catch (error) {
+    if (error !== tooLong) throw error;
+    return new Map(gates.map((gate) => [gate, 'unknown']));
+  } finally {
+    over.abort();
+    await checkout.close();
+  }
+}
+
+function sightOf({ gates }: EngineDeps, reports: GateReport[], gate: string): Sight {
+  // A gate that needs a failed one was not run.
+  const report = reports.findLast(({ receipt }) => receipt.gate === gate);
+  if (!report) return 'unknown';
+  const { status, durationMs } = report.receipt;
+  if (status === 'pass') return 'passed';
+  const timeout = gates.checks.find(({ name }) => name === gate)?.timeout ?? Number.POSITIVE_INFINITY;
+  return status === 'fail' && durationMs < timeout ? 'noticed' : 'unknown';
+}

@@ -1,0 +1,197 @@
+import { type Mutant, planted } from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+import type { Baseline } from '../stages/baseline.ts';
+import { brokenTexts, type Fault, type Field, faultsIn, fieldOf, nearest } from './field.ts';
+import { KnownFaults } from './known-faults.ts';
+import { type BlindGate, type Candidate, type Examined, gateTimes, type Planting, plantingOf } from './planting.ts';
+import { examineRewritten } from './rewritten.ts';
+import type { Asker, Sight } from './trial.ts';
+
+/** Faults that are planted before a gate counts as one that notices only unreadable files, per landing and in all. */
+const MOST_TRIES = 4;
+const MOST_TRIES_IN_ALL = 10;
+/** Faults that a gate noticed before and does not notice any more, until it counts as blind. */
+const STRIKES = 2;
+/** A gate that takes longer is tried after the landing. */
+export const SLOW_MS = 60_000;
+
+interface Look extends Candidate, Planting {
+  field: Field;
+  seed: string;
+}
+
+/**
+ * Finds out whether gates still notice faults, by planting small faults in throw-away copies:
+ *
+ *   fault in the candidate ──gate fails──▶ it sees
+ *        └─ passes ──▶ the same fault in the target ──passes──▶ a fault that nobody tests: another one
+ *                              └─ fails ──▶ a strike; the second one: the gate is blind
+ */
+export class Tripwires {
+  readonly #deps: EngineDeps;
+  readonly #baseline: Pick<Baseline, 'redAmong'>;
+  readonly known: KnownFaults;
+
+  constructor(deps: EngineDeps, baseline: Pick<Baseline, 'redAmong'>) {
+    this.#deps = deps;
+    this.#baseline = baseline;
+    this.known = new KnownFaults(deps);
+  }
+
+  /** The gates for which it is checked now. `slow`: those that are checked after a landing. */
+  async gatesFor(commit: string, which: 'quick' | 'slow'): Promise<string[]> {
+    const { gates, tripwires } = this.#deps;
+    if (!tripwires || !gates.tripwired?.length) return [];
+    const times = await gateTimes(this.#deps, commit);
+    return gates.tripwired.filter((gate) => (times.get(gate) ?? 0) > SLOW_MS === (which === 'slow'));
+  }
+
+  /** Returns those of the gates that the candidate has made blind. */
+  async blindAmong(candidate: Candidate, gates: string[]): Promise<BlindGate[]> {
+    if (gates.length === 0) return [];
+    const { commit, base } = candidate;
+    const seed = this.#deps.ids.next('tripwire');
+    const field = await fieldOf(this.#deps, commit, base, seed);
+    if (field.changed.length + field.others.length === 0) return [];
+    const look = await this.#lookAt(candidate, field, seed);
+    const { seeing, blind } = await this.#withReaders(look, gates);
+    const { changed, others } = nearest(field);
+    const common = await this.#examine(look, changed, seeing);
+    const anew = await examineRewritten(this.#deps, look, changed, common.open);
+    const first = { blind: [...common.blind, ...anew.blind], open: anew.open };
+    blind.push(...first.blind);
+    // Code that looks at its own file may be blind only as long as that file is unchanged.
+    const second = field.isSelfAware ? without(seeing, first.blind) : first.open;
+    const last = await this.#examine(look, others, second);
+    blind.push(...last.blind);
+    for (const gate of last.open.filter((open) => first.open.includes(open))) await this.#noteWeak(look, gate);
+    return blind;
+  }
+
+  /** Tries a few faults on the target, so that they are known when something lands. Returns whether it tried any. */
+  async search(commit: string, gate: string, asker: Asker): Promise<boolean> {
+    const { notices, noticed, tries } = await this.known.of(gate);
+    const seed = this.#deps.ids.next('tripwire');
+    const field = await fieldOf(this.#deps, commit, commit, seed);
+    const { others } = nearest(field);
+    const isKnown = notices?.of === field.surroundings;
+    const oids = new Set(others.map(({ before }) => before.oid));
+    const here = noticed.filter(({ oid }) => oids.has(oid));
+    if (others.length === 0 || isKnown || here.length >= ENOUGH || tries >= MOST_TRIES_IN_ALL) return false;
+    const look = await this.#lookAt({ commit, base: commit, asker }, field, seed);
+    const { seeing } = await this.#withReaders(look, [gate]);
+    if (seeing.length > 0) {
+      const files = new Set(here.map(({ file }) => file));
+      const { open } = await this.#examine(
+        look,
+        others.filter(({ path }) => !files.has(path)),
+        seeing,
+      );
+      for (const weak of open) await this.#noteWeak(look, weak);
+    }
+    return true;
+  }
+
+  async #lookAt(candidate: Candidate, field: Field, seed: string): Promise<Look> {
+    const times = await gateTimes(this.#deps, candidate.commit);
+    return { ...candidate, ...plantingOf(this.#deps, this.#baseline, candidate, times), field, seed };
+  }
+
+  /** Leaves out gates that read no program, and those that notice unreadable files only. These are checked here. */
+  async #withReaders(look: Look, gates: string[]): Promise<{ seeing: string[]; blind: BlindGate[] }> {
+    const { field } = look;
+    const unknown: string[] = [];
+    const seeing: string[] = [];
+    for (const gate of gates) {
+      const { notices, noticed } = await this.known.of(gate);
+      const level = notices?.of === field.surroundings ? notices.level : null;
+      if (level === 'nothing') continue;
+      if (level === 'syntax' || noticed.length === 0) unknown.push(gate);
+      if (level !== 'syntax') seeing.push(gate);
+    }
+    if (unknown.length === 0) return { seeing, blind: [] };
+    const sights = await look.onCandidate(brokenTexts(field, 'after'), unknown);
+    const passed = unknown.filter((gate) => sights.get(gate) === 'passed');
+    const onTarget =
+      passed.length === 0 || look.commit === look.base
+        ? sights
+        : await look.onTarget(brokenTexts(field, 'before'), passed);
+    const blind = passed.filter((gate) => onTarget.get(gate) === 'noticed');
+    for (const gate of passed)
+      if (onTarget.get(gate) === 'passed')
+        await this.known.noteLevel(gate, { level: 'nothing', of: field.surroundings });
+    return {
+      seeing: seeing.filter((gate) => !passed.includes(gate)),
+      blind: blind.map((gate) => ({ gate, mutants: [] })),
+    };
+  }
+
+  /** Plants one fault after the other until each gate has noticed one, or is blind. `open`: nothing is known. */
+  async #examine(look: Look, sources: Field['changed'], gates: string[]): Promise<Examined> {
+    let open = gates;
+    const strikes = new Map<string, Mutant[]>();
+    const noticed = (await Promise.all(gates.map((gate) => this.known.of(gate)))).flatMap((known) => known.noticed);
+    let tries = 0;
+    for (const fault of faultsIn(this.#deps, sources, look.seed, noticed)) {
+      if (open.length === 0 || tries === MOST_TRIES) break;
+      const asked = await this.#notKnownAsUnnoticed(fault, open);
+      if (asked.length === 0) continue;
+      tries += 1;
+      const sights = await this.#plant(look, fault, asked);
+      for (const gate of asked) {
+        const sight = sights.get(gate);
+        if (sight === 'strike') strikes.set(gate, [...(strikes.get(gate) ?? []), fault.mutant]);
+        const isOver = sight === 'noticed' || (strikes.get(gate)?.length ?? 0) >= STRIKES;
+        if (sight === 'noticed') strikes.delete(gate);
+        if (isOver) open = open.filter((other) => other !== gate);
+      }
+    }
+    const blind = [...strikes].map(([gate, mutants]) => ({ gate, mutants }));
+    return { blind, open: without(open, blind) };
+  }
+
+  async #notKnownAsUnnoticed({ mutant, source }: Fault, gates: string[]): Promise<string[]> {
+    const asked: string[] = [];
+    for (const gate of gates) if (!(await this.known.isUnnoticed(gate, mutant, source.before.oid))) asked.push(gate);
+    return asked;
+  }
+
+  /** One fault in the candidate and, where that passes, in the target. `strike`: only the target notices it. */
+  async #plant(look: Look, { mutant, source }: Fault, gates: string[]): Promise<Map<string, Sight | 'strike'>> {
+    const { path, before, after } = source;
+    const faulty = (text: string) => new Map([[path, planted(text, mutant)!]]);
+    const sights = new Map<string, Sight | 'strike'>(await look.onCandidate(faulty(after.text), gates));
+    for (const gate of gates) if (sights.get(gate) === 'noticed') await this.known.note(gate, mutant, after.oid, true);
+    const passed = gates.filter((gate) => sights.get(gate) === 'passed');
+    if (passed.length === 0) return sights;
+    if (look.commit === look.base) {
+      for (const gate of passed) await this.known.note(gate, mutant, before.oid, false);
+      return sights;
+    }
+    const unsure: string[] = [];
+    for (const gate of passed) {
+      if (await this.known.isNoticed(gate, mutant, before.oid)) sights.set(gate, 'strike');
+      else unsure.push(gate);
+    }
+    const onTarget = await look.onTarget(faulty(before.text), unsure);
+    for (const gate of unsure) {
+      if (onTarget.get(gate) === 'noticed') sights.set(gate, 'strike');
+      if (onTarget.get(gate) !== 'unknown')
+        await this.known.note(gate, mutant, before.oid, onTarget.get(gate) === 'noticed');
+    }
+    return sights;
+  }
+
+  /** After enough faults that it did not notice, only unreadable files are tried, as long as the tests stay the same. */
+  async #noteWeak({ field }: Look, gate: string): Promise<void> {
+    const { noticed, tries } = await this.known.of(gate);
+    if (noticed.length === 0 && tries >= MOST_TRIES)
+      await this.known.noteLevel(gate, { level: 'syntax', of: field.surroundings });
+  }
+}
+
+/** Faults that are looked for in advance, in as many files. */
+const ENOUGH = 3;
+
+const without = (gates: string[], blind: BlindGate[]): string[] =>
+  gates.filter((gate) => !blind.some((found) => found.gate === gate));

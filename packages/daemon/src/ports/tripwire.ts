@@ -1,0 +1,6 @@
+/** Where it is kept which faults the gates notice. It can be made anew at any time. */
+export interface TripwireFile {
+  /** Null: there is none, or it cannot be read. */
+  read(): Promise<string | null>;
+  write(text: string): Promise<void>;
+}
