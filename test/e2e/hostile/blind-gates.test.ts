@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BLINDINGS, BlindingBed, SEEING, testBlindings, testSeeing } from '../../support/hostile/blinding-bed.ts';
 
 const MINUTE = 60_000;
-const FAMILIES = ['patches the assertion library', 'patches the test class', 'ends a shell with 0'];
+const FAMILIES = ['patches the assertion library', 'ends a shell with 0'];
 
-const bed = new BlindingBed(['js', 'py', 'sh']);
+const bed = new BlindingBed(['js', 'sh']);
 beforeAll(() => bed.open(), 2 * MINUTE);
 afterAll(() => bed.close());
 
@@ -15,12 +15,12 @@ describe('a source that makes a gate blind', () => {
   );
 
   test('lands after a person has approved exactly this work', { timeout: 2 * MINUTE }, async () => {
-    const { id, number } = bed.tasks.get('patches the test class')!;
+    const { id, number } = bed.tasks.get('patches the assertion library')!;
     const { context } = await bed.askedAbout(number);
-    expect(context).toContain('Gate py passed in a throw-away copy of this work although:\n- src/total.py was broken');
+    expect(context).toContain('Gate js passed in a throw-away copy of this work although:\n- src/sum.js was broken');
     await bed.machine.json(['task', 'approve', String(number)], bed.repository.root);
     await bed.landed(id);
-    expect(bed.onMain('src/total.py')).toContain('unittest');
+    expect(bed.onMain('src/sum.js')).toContain('assert');
     bed.repository.git('revert', '--no-edit', 'HEAD');
   });
 });

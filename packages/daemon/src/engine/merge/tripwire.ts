@@ -5,7 +5,7 @@ import type { BlindGate } from '../tripwire/planting.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 
 /** The work of a task in what is about to land. */
-export interface Part {
+export interface LandingPart {
   member: LeasedTask;
   files: string[];
 }
@@ -18,7 +18,7 @@ export async function blindGates(
   deps: EngineDeps,
   prover: Prover,
   asker: LeasedTask,
-  { commit, base, parts }: { commit: string; base: string; parts: Part[] },
+  { commit, base, parts }: { commit: string; base: string; parts: LandingPart[] },
 ): Promise<BlindGate[]> {
   const gates = await prover.tripwires.gatesFor(commit, 'quick');
   if (gates.length === 0) return [];
@@ -43,7 +43,7 @@ export async function blindGates(
 }
 
 /** Nothing of the task lands until a person has looked at it. */
-export async function holdBlind(deps: EngineDeps, { member, files }: Part, blind: BlindGate[]): Promise<void> {
+export async function holdBlind(deps: EngineDeps, { member, files }: LandingPart, blind: BlindGate[]): Promise<void> {
   const { target } = deps.project.rules;
   const names = blind.map(({ gate }) => gate);
   const content = await deps.workspace.changeIn(member.ref, files);
@@ -57,7 +57,7 @@ export async function holdBlind(deps: EngineDeps, { member, files }: Part, blind
   });
 }
 
-export function blindText({ gate, mutants }: BlindGate, target: string): string {
+function blindText({ gate, mutants }: BlindGate, target: string): string {
   const faults = mutants.map((mutant) => `- ${mutant.file} was broken on purpose (${mutantText(mutant)})`);
   const what = faults.length > 0 ? faults.join('\n') : '- every source file was given a syntax error';
   return `Gate ${gate} passed in a throw-away copy of this work although:\n${what}\nOn ${target} the same makes it fail.`;

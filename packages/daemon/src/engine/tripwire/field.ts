@@ -26,7 +26,7 @@ export interface Source {
 }
 
 /** A fault that can be planted in the candidate and in the target. */
-export interface Fault {
+export interface PlantedFault {
   mutant: Mutant;
   source: Source;
 }
@@ -101,10 +101,10 @@ export function* faultsIn(
   sources: Source[],
   seed: string,
   noticed: readonly Mutant[],
-): Generator<Fault> {
+): Generator<PlantedFault> {
   const fits = (source: Source) => (mutant: Mutant) =>
     planted(source.before.text, mutant) !== null && planted(source.after.text, mutant) !== null;
-  const inOrder = (source: Source, mutants: readonly Mutant[]): Fault[] => {
+  const inOrder = (source: Source, mutants: readonly Mutant[]): PlantedFault[] => {
     const drawn = mutants
       .filter(fits(source))
       .map((mutant) => ({
@@ -128,7 +128,7 @@ export function* faultsIn(
 
 const kindRank = ({ kind }: Mutant): number => (kind === 'value' ? 0 : 1);
 
-function* inTurn(lists: Fault[][]): Generator<Fault> {
+function* inTurn(lists: PlantedFault[][]): Generator<PlantedFault> {
   for (let round = 0; lists.some((faults) => round < faults.length); round += 1)
     for (const faults of lists) {
       const fault = faults[round];

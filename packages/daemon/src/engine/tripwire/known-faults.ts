@@ -100,7 +100,7 @@ export class KnownFaults {
 }
 
 /** Null: another version wrote it, or it is damaged. */
-export function parsed(text: string): Record<string, KnownGate> | null {
+function parsed(text: string): Record<string, KnownGate> | null {
   try {
     const read = Known.safeParse(JSON.parse(text));
     return read.success ? read.data.gates : null;

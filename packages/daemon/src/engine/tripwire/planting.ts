@@ -1,7 +1,7 @@
 import { type Mutant, newestByGate } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
-import { type Asker, type Sight, tryFaults } from './trial.ts';
+import { type GateSight, type TrialAsker, tryFaults } from './trial.ts';
 
 /** A gate that passes although something is broken that it noticed before. */
 export interface BlindGate {
@@ -17,13 +17,13 @@ export interface Examined {
 }
 
 /** A candidate that is about to land, or has landed, on its base. Without one, both are the same. */
-export interface Candidate {
+export interface TrialCandidate {
   commit: string;
   base: string;
-  asker: Asker;
+  asker: TrialAsker;
 }
 
-type Run = (texts: ReadonlyMap<string, string>, gates: string[]) => Promise<Map<string, Sight>>;
+type Run = (texts: ReadonlyMap<string, string>, gates: string[]) => Promise<Map<string, GateSight>>;
 
 /** Runs gates on copies of a candidate and of its target. */
 export interface Planting {
@@ -35,7 +35,7 @@ export interface Planting {
 export function plantingOf(
   deps: EngineDeps,
   baseline: Pick<Baseline, 'redAmong'>,
-  { commit, base, asker }: Candidate,
+  { commit, base, asker }: TrialCandidate,
   times: Map<string, number>,
 ): Planting {
   const run = (at: string, texts: ReadonlyMap<string, string>, gates: string[]) => {
@@ -48,7 +48,7 @@ export function plantingOf(
       if (gates.length === 0) return new Map();
       const red = await baseline.redAmong(base, gates, asker);
       const green = gates.filter((gate) => !red.has(gate));
-      const sights = green.length === 0 ? new Map<string, Sight>() : await run(base, texts, green);
+      const sights = green.length === 0 ? new Map<string, GateSight>() : await run(base, texts, green);
       return new Map(gates.map((gate) => [gate, sights.get(gate) ?? 'unknown']));
     },
   };

@@ -3,10 +3,10 @@ import type { EngineDeps } from '../deps.ts';
 import { prepareCheckout } from '../stages/environment.ts';
 
 /** `unknown`: the gate did not run to its end, so it says nothing about the fault. */
-export type Sight = 'noticed' | 'passed' | 'unknown';
+export type GateSight = 'noticed' | 'passed' | 'unknown';
 
 /** The work for which it is done, and which stops it. */
-export type Asker = Pick<PreparationRequest, 'signal' | 'control' | 'watch'>;
+export type TrialAsker = Pick<PreparationRequest, 'signal' | 'control' | 'watch'>;
 
 /** A fault may keep a program busy for ever. */
 const LEAST_LIMIT_MS = 20_000;
@@ -19,7 +19,7 @@ export interface Trial {
   gates: string[];
   /** What the gates together usually take. */
   usualMs: number;
-  asker: Asker;
+  asker: TrialAsker;
 }
 
 class TooLong extends Error {}
@@ -28,7 +28,7 @@ class TooLong extends Error {}
 export async function tryFaults(
   deps: EngineDeps,
   { commit, texts, gates, usualMs, asker }: Trial,
-): Promise<Map<string, Sight>> {
+): Promise<Map<string, GateSight>> {
   const faulty = await deps.workspace.withTexts(commit, texts);
   const checkout = await deps.workspace.checkOut(faulty.commit);
   const over = new AbortController();
@@ -52,7 +52,7 @@ export async function tryFaults(
   }
 }
 
-function sightOf({ gates }: EngineDeps, reports: GateReport[], gate: string): Sight {
+function sightOf({ gates }: EngineDeps, reports: GateReport[], gate: string): GateSight {
   // A gate that needs a failed one was not run.
   const report = reports.findLast(({ receipt }) => receipt.gate === gate);
   if (!report) return 'unknown';

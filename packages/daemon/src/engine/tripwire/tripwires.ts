@@ -1,11 +1,18 @@
 import { type Mutant, planted } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
-import { brokenTexts, type Fault, type Field, faultsIn, fieldOf, nearest } from './field.ts';
+import { brokenTexts, type Field, faultsIn, fieldOf, nearest, type PlantedFault } from './field.ts';
 import { KnownFaults } from './known-faults.ts';
-import { type BlindGate, type Candidate, type Examined, gateTimes, type Planting, plantingOf } from './planting.ts';
+import {
+  type BlindGate,
+  type Examined,
+  gateTimes,
+  type Planting,
+  plantingOf,
+  type TrialCandidate,
+} from './planting.ts';
 import { examineRewritten } from './rewritten.ts';
-import type { Asker, Sight } from './trial.ts';
+import type { GateSight, TrialAsker } from './trial.ts';
 
 /** Faults that are planted before a gate counts as one that notices only unreadable files, per landing and in all. */
 const MOST_TRIES = 4;
@@ -13,9 +20,9 @@ const MOST_TRIES_IN_ALL = 10;
 /** Faults that a gate noticed before and does not notice any more, until it counts as blind. */
 const STRIKES = 2;
 /** A gate that takes longer is tried after the landing. */
-export const SLOW_MS = 60_000;
+const SLOW_MS = 60_000;
 
-interface Look extends Candidate, Planting {
+interface Look extends TrialCandidate, Planting {
   field: Field;
   seed: string;
 }
@@ -47,7 +54,7 @@ export class Tripwires {
   }
 
   /** Returns those of the gates that the candidate has made blind. */
-  async blindAmong(candidate: Candidate, gates: string[]): Promise<BlindGate[]> {
+  async blindAmong(candidate: TrialCandidate, gates: string[]): Promise<BlindGate[]> {
     if (gates.length === 0) return [];
     const { commit, base } = candidate;
     const seed = this.#deps.ids.next('tripwire');
@@ -69,7 +76,7 @@ export class Tripwires {
   }
 
   /** Tries a few faults on the target, so that they are known when something lands. Returns whether it tried any. */
-  async search(commit: string, gate: string, asker: Asker): Promise<boolean> {
+  async search(commit: string, gate: string, asker: TrialAsker): Promise<boolean> {
     const { notices, noticed, tries } = await this.known.of(gate);
     const seed = this.#deps.ids.next('tripwire');
     const field = await fieldOf(this.#deps, commit, commit, seed);
@@ -92,7 +99,7 @@ export class Tripwires {
     return true;
   }
 
-  async #lookAt(candidate: Candidate, field: Field, seed: string): Promise<Look> {
+  async #lookAt(candidate: TrialCandidate, field: Field, seed: string): Promise<Look> {
     const times = await gateTimes(this.#deps, candidate.commit);
     return { ...candidate, ...plantingOf(this.#deps, this.#baseline, candidate, times), field, seed };
   }
@@ -150,17 +157,21 @@ export class Tripwires {
     return { blind, open: without(open, blind) };
   }
 
-  async #notKnownAsUnnoticed({ mutant, source }: Fault, gates: string[]): Promise<string[]> {
+  async #notKnownAsUnnoticed({ mutant, source }: PlantedFault, gates: string[]): Promise<string[]> {
     const asked: string[] = [];
     for (const gate of gates) if (!(await this.known.isUnnoticed(gate, mutant, source.before.oid))) asked.push(gate);
     return asked;
   }
 
   /** One fault in the candidate and, where that passes, in the target. `strike`: only the target notices it. */
-  async #plant(look: Look, { mutant, source }: Fault, gates: string[]): Promise<Map<string, Sight | 'strike'>> {
+  async #plant(
+    look: Look,
+    { mutant, source }: PlantedFault,
+    gates: string[],
+  ): Promise<Map<string, GateSight | 'strike'>> {
     const { path, before, after } = source;
     const faulty = (text: string) => new Map([[path, planted(text, mutant)!]]);
-    const sights = new Map<string, Sight | 'strike'>(await look.onCandidate(faulty(after.text), gates));
+    const sights = new Map<string, GateSight | 'strike'>(await look.onCandidate(faulty(after.text), gates));
     for (const gate of gates) if (sights.get(gate) === 'noticed') await this.known.note(gate, mutant, after.oid, true);
     const passed = gates.filter((gate) => sights.get(gate) === 'passed');
     if (passed.length === 0) return sights;
