@@ -26,6 +26,17 @@ describe('the chain of evidence', () => {
     expect(chainFaults(links, START, digest)).toEqual([]);
   });
 
+  test('a receipt with findings keeps the hash that earlier versions gave it', () => {
+    const [link] = recorded().links;
+    const { hash: _, ...bare } = link!;
+    const counts = { low: 0, moderate: 0, high: 0, critical: 0 };
+    const figures = { counts, known: 0, percent: null, threshold: null, findings: [], missing: [] };
+    const scan = { kind: 'scan' as const, summary: 'nothing', ...figures };
+    const hashed: string[] = [];
+    evidenceHash({ ...bare, scan }, (text) => hashed.push(text) && text);
+    expect(JSON.parse(hashed[0]!).slice(-2)).toEqual(['block', scan]);
+  });
+
   test('a part of it can be checked alone', () => {
     const { links } = recorded();
     const { hash: prev, position } = links[3]!;

@@ -101,6 +101,22 @@ describe('comments on a tracker item', () => {
     expect(unread(made.mill.task(made.taskId))).toEqual(['bob: a']);
   });
 
+  test('wait where the way back leads to no builder', () => {
+    const made = world('verify');
+    const { mill } = made;
+    const rules = mill.rules();
+    const feature = structuredClone(rules.pipelines.feature!);
+    Object.assign(feature.stages.verify!.on, { failed: 'merge' });
+    mill.must({
+      type: 'project.configure',
+      projectId,
+      rules: { ...rules, pipelines: { ...rules.pipelines, feature } },
+    });
+    hear(made, ['a']);
+    expect(mill.task(made.taskId).stage).toBe('verify');
+    expect(unread(mill.task(made.taskId))).toEqual(['bob: a']);
+  });
+
   test('let a waiting merge be tried again, so that the merger takes back what is offered', () => {
     const made = world('merge');
     const { mill, taskId } = made;
