@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -39,10 +38,7 @@ export const NO_BROWSER = 'no chromium on PATH (Debian package chromium)';
 /** The time limit for what the page shows by itself, on a machine that also runs other tests. */
 export const PATIENCE_MS = 60_000;
 
-/** With the page built from the sources as they are. */
 export async function launchBrowser(env: NodeJS.ProcessEnv): Promise<Browser> {
-  // `npm test` has already done this; needed for a run of a single file.
-  execFileSync(process.execPath, [join(ROOT, 'scripts', 'ensure-page.mjs')]);
   mkdirSync(OUTPUT, { recursive: true });
   return chromium.launch({ executablePath, args: ARGS, env: env as Record<string, string> });
 }

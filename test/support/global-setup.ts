@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { installedLauncher } from '../../scripts/installed-program.ts';
 import { startPostgres } from './postgres.ts';
@@ -13,6 +15,8 @@ declare module 'vitest' {
 
 /** One Postgres and one installed program for the whole run; each test creates its own schema in the database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  // First: the program contains the page.
+  execFileSync(process.execPath, [join(import.meta.dirname, '..', '..', 'scripts', 'ensure-page.mjs')]);
   project.provide('launcher', await installedLauncher());
   try {
     const server = await startPostgres();
