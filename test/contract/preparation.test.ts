@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PrepareStep } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -175,5 +175,16 @@ describe('included files of a worktree', () => {
     await preparation({ run: 'sh install.sh' }, ['.env.test']).checkout(clean, { signal });
     expect(read(clean, '.env.test')).toBe('A=1\n');
     await clean.close();
+  });
+
+  it('are never reached through a link, whether it is the list, a folder or the file', async () => {
+    await write(bed.root, { 'deps/real/.env.inner': 'D=1\n', '.env.secret': 'C=1\n', 'other.txt': '.env.secret\n' });
+    symlinkSync('other.txt', join(bed.root, '.worktreeinclude'));
+    symlinkSync('real', join(bed.root, 'deps/linked'));
+    symlinkSync('.env.secret', join(bed.root, '.env.linked'));
+    const one = await open(1);
+    await preparation({ run: 'true' }, ['deps/linked/.env.inner', '.env.linked']).worktree(one, { signal });
+    const names = ['.env.secret', '.env.linked', 'deps/linked/.env.inner'];
+    expect(names.filter((name) => existsSync(at(one, name)))).toEqual([]);
   });
 });

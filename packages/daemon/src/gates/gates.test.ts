@@ -151,6 +151,14 @@ describe('integrity', () => {
     },
   );
 
+  it.each(['.worktreeinclude', '.WorktreeInclude', './.worktreeinclude', '.worktree\u200cinclude'])(
+    "keeps %s out, which would copy a person's private files",
+    async (file) => {
+      expect(await refusal(['a.txt', file])).toContain('so only a person may change it');
+      expect(await refusal([file], true)).toBeNull();
+    },
+  );
+
   it.each(['.claude-sessions/agent-1.request.json', '.Claude-Sessions/x'])('lets nobody commit %s', async (file) => {
     expect(await refusal(['a.txt', file])).toContain('is never committed');
   });

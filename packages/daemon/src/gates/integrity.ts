@@ -25,6 +25,8 @@ export async function integrityProblems(
     const twin = isLanded ? null : await collisionOf(file);
     if (!isLanded && isSettings(file)) {
       problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
+    } else if (!isLanded && isIncludeList(file)) {
+      problems.push(`${name}: it decides which private files are copied for agents, so only a person may change it`);
     } else if (isRequest(file)) {
       problems.push(`${name}: .claude-sessions/ holds what people and programs ask of agents, and is never committed`);
     } else if (!isLanded && (await isPersons(folder, file))) {
@@ -47,6 +49,9 @@ export async function integrityProblems(
 
 /** Ignores case: on some file systems `.Tidemill` equals `.tidemill`. */
 const isSettings = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.tidemill';
+
+/** `prepare/include.ts` copies ignored files of the person's checkout, such as `.env`, by this list. */
+const isIncludeList = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.worktreeinclude';
 
 /** What lands there would look like a person's request. */
 const isRequest = (file: string): boolean => looseParts(path.posix.normalize(file))[0] === '.claude-sessions';

@@ -1,3 +1,4 @@
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -97,5 +98,29 @@ describe('a log file in a folder of an agent', () => {
     ['nothing', 'logs/none.log', /cannot be read/],
   ])('%s is refused', async (_what, path, why) => {
     await expect(search(path)).rejects.toThrow(why);
+  });
+
+  test.each([
+    ['outside the folder', 'pipe.log', '../pipe.log', /is not in/],
+    ['behind a link', 'pipe.log', 'pipe-link.log', /is not in/],
+    ['of the folder', 'work/own-pipe.log', 'own-pipe.log', /is not a file/],
+    ['that is no log', 'work/pipe.txt', 'pipe.txt', /does not look like a log/],
+  ])('a pipe %s is refused before anything is opened', async (_where, pipe, path, why) => {
+    execFileSync('mkfifo', [join(folder, pipe)]);
+    symlinkSync(join(folder, 'pipe.log'), join(folder, 'work/pipe-link.log'));
+    // The writer gets on as soon as somebody opens the pipe.
+    const writer = spawn('sh', ['-c', 'echo ready; exec 3> "$1"; echo opened', 'sh', join(folder, pipe)]);
+    let said = '';
+    writer.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+    });
+    await once(writer.stdout, 'data');
+    await expect(search(path)).rejects.toThrow(why);
+    execFileSync('sh', ['-c', ':']);
+    writer.kill('SIGKILL');
+    await once(writer, 'close');
+    rmSync(join(folder, 'work/pipe-link.log'));
+    rmSync(join(folder, pipe));
+    expect(said).toBe('ready\n');
   });
 });
