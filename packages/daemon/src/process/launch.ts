@@ -41,6 +41,8 @@ export async function launchOf(spec: ChildSpec): Promise<Launch | { missing: str
   const prefix = await sandboxPrefix({
     worktree: spec.cwd,
     root: spec.host.root,
+    command: [program.file, ...args],
+    values: Object.values(spec.env ?? {}),
     dataDir,
     homes,
     searchPath: env.PATH ?? '',

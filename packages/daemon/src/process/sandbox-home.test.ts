@@ -15,6 +15,49 @@ let home: string;
 let host: ChildHost;
 let worktree: string;
 
+/** What tools keep in their own folders, beside programs and downloads. */
+const BESIDE_TOOLS = [
+  ...[
+    '.cargo/config.toml',
+    '.cargo/config',
+    '.cargo/credentials',
+    '.gradle/gradle.properties',
+    '.gradle/init.d/a.gradle',
+  ],
+  ...[
+    '.m2/settings.xml',
+    '.m2/settings-security.xml',
+    '.npm/_logs/x.log',
+    '.gem/credentials',
+    '.local/share/gem/credentials',
+  ],
+  ...['.composer/auth.json', '.bundle/config', '.nuget/NuGet/NuGet.Config', '.julia/servers/x/auth.toml', '.pypirc'],
+  ...['.dotnet/corefx/cryptography/x509stores/my/a.pfx', '.docker/config.json', '.kube/config', '.condarc'],
+  ...[
+    'miniconda3/.condarc',
+    '.local/share/uv/credentials/credentials.toml',
+    '.pub-cache/credentials.json',
+    '.stack/config.yaml',
+  ],
+  ...[
+    '.stack/upload/credentials.json',
+    '.volta/hooks.json',
+    '.bunfig.toml',
+    '.config/pypoetry/auth.toml',
+    '.sbt/credentials',
+  ],
+  ...[
+    '.ivy2/.credentials',
+    '.cabal/config',
+    '.opam/config',
+    '.swiftly/config.json',
+    '.deno/auth',
+    '.yarn/rc',
+    '.rvm/user/db',
+  ],
+  ...['.tool/config.toml', '.tool/credentials', '.tool/init.d/x', '.pyenv/secrets'],
+];
+
 async function put(files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     const file = path.join(home, name);
@@ -42,6 +85,11 @@ beforeAll(async () => {
     '.cargo/credentials.toml': 'KEY',
     '.cargo/registry/crate.txt': 'source\n',
     '.cargo/bin/crafty': '#!/bin/sh\necho crafty\n',
+    ...Object.fromEntries(BESIDE_TOOLS.map((name) => [name, 'KEY'])),
+    '.tool/bin/tooled': '#!/bin/sh\ncat "$(dirname "$0")/../lib/data"\n',
+    '.tool/lib/data': 'tooled\n',
+    '.pyenv/bin/pyenv': '#!/bin/sh\ncat "$(dirname "$0")/../versions/3/x"\n',
+    '.pyenv/versions/3/x': 'python\n',
     'dotfiles/gitconfig': '[user]\n\tname = Mine\n',
     'dotfiles/secret': 'KEY',
     'node-v24/bin/linked': '#!/bin/sh\ncat "$(dirname "$(readlink -f "$0")")/../lib/data"\n',
@@ -76,7 +124,7 @@ beforeAll(async () => {
 afterAll(() => rm(base, { recursive: true, force: true }));
 
 async function sh(script: string, more: Partial<ChildSpec> = {}): Promise<string> {
-  const places = ['.cargo/bin', '.local/bin', 'bin'].map((name) => path.join(home, name));
+  const places = ['.cargo/bin', '.local/bin', 'bin', '.tool/bin', '.pyenv/bin'].map((name) => path.join(home, name));
   let text = '';
   const child = startChild({
     host,
@@ -105,7 +153,9 @@ describe('the home folder in a sandbox', () => {
       '.config',
       '.gitconfig',
       '.local',
+      '.pyenv',
       '.tidemill',
+      '.tool',
       'bin',
       'dotfiles',
       'node-v24',
@@ -144,17 +194,19 @@ describe('the home folder in a sandbox', () => {
   });
 
   it('keeps tools usable, with their dependencies, also through links', async () => {
-    expect(await sh('crafty; alone; linked; run')).toBe('crafty\nalone\ndata\nrun\n');
+    expect(await sh('crafty; alone; linked; run; tooled; pyenv')).toBe('crafty\nalone\ndata\nrun\ntooled\npython\n');
     expect(await sh('cat "$HOME/.cargo/registry/crate.txt"; git config --global user.name')).toBe('source\nMine\n');
-    expect(await sh('cat "$HOME/.cargo/credentials.toml" && echo empty')).toBe('empty\n');
+    expect(await sh('cat "$HOME/.cargo/credentials.toml" || ls -A "$HOME/.cargo"')).toMatch(
+      /No such file or directory\nbin\nregistry\n$/,
+    );
   });
 
   it('keeps a repository and a data folder in it usable', async () => {
     expect(await sh(`cat '${host.root}/tracked.txt' tracked.txt && git status --short && git log --format=%s`)).toBe(
       'tracked\ntracked\nfirst\n',
     );
-    expect(await sh(`cat '${host.root}/.env' '${host.root}/.env.example'`)).toBe('NAME=\n');
-    expect(await sh(`cat '${host.root}/apps/web/'.env.* '${host.root}/apps/web/server.key'`)).toBe('');
+    // Git does not track the others.
+    expect(await sh(`find '${host.root}' -path '*/.git' -prune -o -type f -print`)).toBe(`${host.root}/tracked.txt\n`);
     await sh('echo made > made.txt');
     expect(await readFile(path.join(worktree, 'made.txt'), 'utf8')).toBe('made\n');
   });
@@ -170,19 +222,22 @@ describe('the home folder in a sandbox', () => {
   });
 
   it('may lose a tool or a key between two commands', async () => {
-    await put({ '.cargo/credentials': 'KEY', '.local/share/uv/x': 'tool\n', 'bin2/tool': '#!/bin/sh\necho tool\n' });
+    await put({
+      '.cargo/credentials': 'KEY',
+      '.local/share/uv/tools/x': 'tool\n',
+      'bin2/tool': '#!/bin/sh\necho tool\n',
+    });
     const env = { HOME: home, PATH: [path.join(home, 'bin2'), process.env.PATH].join(path.delimiter) };
-    expect(await sh('tool; cat "$HOME/.cargo/credentials" "$HOME/.local/share/uv/x"', { env })).toBe('tool\ntool\n');
+    expect(await sh('tool; cat "$HOME/.local/share/uv/tools/x"', { env })).toBe('tool\ntool\n');
     for (const name of ['.cargo/credentials', '.local/share/uv', 'bin2'])
       await rm(path.join(home, name), { recursive: true });
     expect(await sh('echo started', { env })).toBe('started\n');
   });
 
-  it('that is itself the repository is visible without its keys', async () => {
+  it('that is itself the repository is as hidden as any other', async () => {
     const own = { ...host, root: home };
-    expect(await sh('cat "$HOME/letter.txt" "$HOME/.ssh/id_ed25519" "$HOME/.netrc"', { host: own })).toMatch(
-      /^KEY.*id_ed25519'?: No such file/s,
-    );
+    expect(await sh(`grep -rls KEY '${home}'; true`, { host: own })).toBe('');
+    expect(await sh('crafty; echo x > "$HOME/written" && echo written', { host: own })).toBe('crafty\nwritten\n');
     expect(await sh('cat "$HOME/.netrc" "$HOME/.npmrc" "$HOME/.aws/credentials" 2> /dev/null', { host: own })).toBe('');
   });
 });

@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
-import { CheckoutSecrets } from './checkout.ts';
 import { CopiedFolders } from './copies.ts';
 import { gatherEtc } from './etc-view.ts';
 import { GitView } from './git-view.ts';
 import { homeSecrets, homeTools } from './home.ts';
 import { type FoundMount, findMounts, isInside, type Mount, mountArguments } from './mounts.ts';
+import { namedPrograms, ownNode, unshownModules } from './root-programs.ts';
+import { RootView } from './root-view.ts';
 import { kernelMounts, oldNames, systemMounts } from './system-view.ts';
 import { toolFolders } from './tools.ts';
 
@@ -15,8 +16,11 @@ export interface SandboxRequest {
   worktree: string;
   /** Makes the worktree read-only too. */
   readOnlyWorktree: boolean;
-  /** The repository's root: readable, with only the parts of `.git` that git needs to read history. */
+  /** The person's checkout: only the parts of `.git` that git needs to read history, and what git tracks. */
   root: string;
+  /** The command, and the values of its own variables. When one of them names the root, the tracked files are shown. */
+  command: string[];
+  values: string[];
   /** Tidemill's data folder: hidden except the worktree, so that no child reads or forges evidence. */
   dataDir: string;
   /** Home folders: hidden except tools. */
@@ -76,7 +80,7 @@ const MOST_KEPT = 50;
 class Sandboxes {
   readonly #copies = new CopiedFolders();
   readonly #git = new GitView(this.#copies);
-  readonly #secrets = new CheckoutSecrets();
+  readonly #root = new RootView(this.#copies);
   readonly #standing = new Map<string, { until: number; mounts: Promise<FoundMount[]> }>();
   #probed: Promise<Probe> | undefined;
   #kernel: Promise<string[]> | undefined;
@@ -97,7 +101,12 @@ class Sandboxes {
     ]);
     // A missing path needs no mount to hide it: bubblewrap would fail to create the mount point.
     const there = [...standing, ...own].filter(({ kind, at }) => kind !== 'hidden' || existsSync(at));
-    const mounts = mountArguments(await gatherEtc(there, request.dataDir, this.#copies));
+    const root = await realpath(request.root).catch(() => request.root);
+    const shown = await this.#root.cover(
+      there.filter((mount) => own.includes(mount) || !isOfCheckout(mount, root, request.homes)),
+      { root, written: request.root, dataDir: request.dataDir, words: [...request.command, ...request.values] },
+    );
+    const mounts = mountArguments(await gatherEtc(shown, request.dataDir, this.#copies));
     const net = request.network ? [] : ['--unshare-net'];
     const view = [...kernel, ...mounts, ...links, '--remount-ro', '/'];
     return ['bwrap', ...flags, ...net, '--json-status-fd', '3', ...view, '--chdir', worktree, '--'];
@@ -105,10 +114,12 @@ class Sandboxes {
 
   async ownMounts(request: SandboxRequest, worktree: string): Promise<Mount[]> {
     const { root, dataDir } = request;
+    const real = await realpath(root).catch(() => root);
+    const named = [...request.readable, ...(await namedPrograms(request.command, real)), ...ownNode(real)];
+    const readable = (await heldBy(root, named)).filter((place) => place !== root && place !== real);
     return [
-      ...as('hidden', [dataDir, ...request.hidden]),
-      ...as('hidden', await this.#secrets.in(root, dataDir)),
-      ...as('readable', [root, ...(await heldBy(root, request.readable))]),
+      ...as('hidden', [dataDir, ...request.hidden, ...(await unshownModules(readable, real))]),
+      ...as('readable', readable),
       ...(await this.#git.mounts(root, worktree, dataDir)),
       ...as('writable', await heldBy(root, request.writable)),
       ...as(request.readOnlyWorktree ? 'readable' : 'writable', [worktree]),
@@ -209,6 +220,10 @@ const unavailable = (why: string) => ({
 });
 
 const as = (kind: Mount['kind'], places: string[]): Mount[] => places.map((at) => ({ at, kind }));
+
+/** PATH may name folders of the checkout. Its programs are not the ones of the tree that is worked on. */
+const isOfCheckout = ({ at, kind }: Mount, root: string, homes: string[]) =>
+  kind !== 'hidden' && isInside(at, root) && !homes.some((home) => home === root || isInside(home, root));
 
 /** A path in the repository may be a link that an agent committed. It must not open anything outside. */
 async function heldBy(root: string, places: string[]): Promise<string[]> {

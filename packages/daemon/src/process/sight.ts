@@ -22,6 +22,8 @@ export async function sandboxSight(about: { root: string; dataDir: string; reada
     worktree: dataDir,
     readOnlyWorktree: false,
     root,
+    command: [],
+    values: [],
     readable,
     writable: [],
     hidden: [],
@@ -32,13 +34,8 @@ export async function sandboxSight(about: { root: string; dataDir: string; reada
   const ofProject = places(own).filter((at) => !ofMachine.some((place) => at === place || isInside(at, place)));
   return {
     machine: `agents and gates can read ${listed(ofMachine)}; they have an empty /tmp and home folder of their own`,
-    project: `they can read ${listed(ofProject)}${butFor(own)}, write their worktree, and see nothing else`,
+    project: `they can read what git tracks in ${root}, and ${listed(ofProject)}; they write their worktree, and see nothing else`,
   };
-}
-
-function butFor(mounts: FoundMount[]): string {
-  const files = mounts.filter(({ kind, isFolder }) => kind === 'hidden' && !isFolder).length;
-  return files === 0 ? '' : ` but for ${files} ${files === 1 ? 'file' : 'files'} there that may be secrets`;
 }
 
 /** Exactly the paths that are passed to bubblewrap. */

@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { homesOf } from './home.ts';
+import { homesOf, PARTLY_SHOWN } from './home.ts';
 import { isInside } from './mounts.ts';
 import { isSystemPlace } from './system-view.ts';
 
@@ -11,6 +11,7 @@ const SHARED_AT_HOME = ['', '.local', '.local/share', '.local/state', '.config',
 /** The same outside a home: top-level folders, other homes, other disks. */
 const SHARED_ELSEWHERE = /^\/[^/]*$|^\/(home|Users|mnt|media|var|run\/media)\/[^/]+$/;
 const INSTALLED_MARKS = ['lib', 'lib64', 'libexec', 'share', 'versions', 'package.json', 'pyvenv.cfg'];
+const INSTALLED = [...INSTALLED_MARKS, 'bin', 'sbin', 'include', 'toolchains', 'shims', 'opt', 'node_modules'];
 const PROJECT_MARKS = ['package.json', 'pyproject.toml', 'Cargo.toml', 'go.mod'];
 
 /** The folder tree that must be readable for a program in a hidden path to work: its installation. */
@@ -19,8 +20,17 @@ export async function programFolder(file: string, dataDir: string, homes?: strin
   const data = await realpath(dataDir).catch(() => dataDir);
   if (real === null || isSystemPlace(real)) return [];
   if (isInside(real, data)) return [path.dirname(real) === data ? real : path.dirname(real)];
-  const tree = await programTree(real, homes ?? (await homesOf(undefined)));
-  return tree === null ? [] : [tree];
+  const all = homes ?? (await homesOf(undefined));
+  const tree = await programTree(real, all);
+  return tree === null ? [] : partsOf(tree, real, all);
+}
+
+/** Of `~/.tool` only what an installation consists of: its settings and logins are often beside it. */
+function partsOf(tree: string, program: string, homes: string[]): string[] {
+  const isPrivate = homes.some((home) => path.dirname(tree) === home) && path.basename(tree).startsWith('.');
+  if (!isPrivate || !isInside(program, tree)) return [tree];
+  const own = path.join(tree, path.relative(tree, program).split(path.sep)[0] ?? '');
+  return [...new Set([own, ...INSTALLED.map((name) => path.join(tree, name))])];
 }
 
 /**
@@ -55,7 +65,7 @@ export async function programTree(file: string, homes: string[]): Promise<string
   const home = [...homes].sort((a, b) => b.length - a.length).find((folder) => isInside(file, folder));
   const isShared = (at: string) =>
     home !== undefined && (at === home || isInside(at, home))
-      ? SHARED_AT_HOME.includes(path.relative(home, at))
+      ? SHARED_AT_HOME.includes(path.relative(home, at)) || PARTLY_SHOWN.has(path.relative(home, at))
       : SHARED_ELSEWHERE.test(at);
   const parts = file.split(path.sep);
   const modules = parts.indexOf('node_modules');
