@@ -106,7 +106,7 @@ describe('a log file in a folder of an agent', () => {
     ['of the folder', 'work/own-pipe.log', 'own-pipe.log', /is not a file/],
     ['that is no log', 'work/pipe.txt', 'pipe.txt', /does not look like a log/],
   ])('a pipe %s is refused before anything is opened', async (_where, pipe, path, why) => {
-    execFileSync('mkfifo', [join(folder, pipe)]);
+    execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', join(folder, pipe)]);
     symlinkSync(join(folder, 'pipe.log'), join(folder, 'work/pipe-link.log'));
     // The writer gets on as soon as somebody opens the pipe.
     const writer = spawn('sh', ['-c', 'echo ready; exec 3> "$1"; echo opened', 'sh', join(folder, pipe)]);
