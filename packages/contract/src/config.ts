@@ -13,6 +13,7 @@ import { LoopConfig } from './loop.ts';
 import { PullRequestConfig } from './pull-request.ts';
 import { Routing } from './routing.ts';
 import { TrackerConfig } from './tracker-config.ts';
+import { UseLimits } from './use-limits.ts';
 
 /** Settings of every agent that is a separate program. */
 const surroundings = {
@@ -143,6 +144,8 @@ export const Config = z.strictObject({
   cleanup: z.array(z.string().min(1)).default([]),
   /** Folders outside the repository that sandboxed agents and gates may read. */
   readable: z.array(z.string().min(1)).default([]),
+  /** How much memory and how many processes one command may use, with everything it starts. */
+  limits: UseLimits.prefault({}),
   gates: z.array(GateConfig).default([]),
   /** Product source, as globs. Every other file that a gate reads decides what the gate checks. Empty: the usual places. */
   source: z.array(z.string().min(1)).default([]),

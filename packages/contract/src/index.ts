@@ -72,5 +72,6 @@ export * from './trace.ts';
 export * from './trace-view.ts';
 export * from './tracker-config.ts';
 export * from './tracker-item.ts';
+export * from './use-limits.ts';
 export * from './view.ts';
 export * from './worker.ts';

@@ -4,6 +4,7 @@ import { systemClock } from '../clock.ts';
 import type { Agent, AgentFor } from '../ports.ts';
 import type { ChildHost } from '../process/child.ts';
 import { passedOn } from '../process/environment.ts';
+import { refusalHints } from '../process/refusal-hint.ts';
 import { createAcpAgent } from './acp/agent.ts';
 import { presetFor } from './acp/preset.ts';
 import { CLAUDE_ENV, createClaudeAgent } from './claude/claude.ts';
@@ -16,7 +17,10 @@ import { createScriptedAgent } from './scripted.ts';
 /** Chooses among the configured agents: the mode's own entry, the entry of the mode it continues, else `default`. */
 export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildHost): AgentFor {
   const single = new Map(
-    Object.entries(agents).map(([name, config]) => [name, asDeclared(config, createAgent(config, host))]),
+    Object.entries(agents).map(([name, config]) => [
+      name,
+      explained(asDeclared(config, createAgent(config, host)), host),
+    ]),
   );
   const made = new Map(
     Object.entries(agents).map(([name, config]) => {
@@ -50,6 +54,21 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
 const choosingItsModel = (agent: Agent): Agent => ({
   ...agent,
   start: (request, sink) => agent.start({ ...request, model: null }, sink),
+});
+
+/** A crash may have its cause in the sandbox. Then the message names the setting. */
+const explained = (agent: Agent, host: ChildHost): Agent => ({
+  ...agent,
+  start: (request, sink) => {
+    const session = agent.start(request, sink);
+    const end = session.end.then(async (ended) => {
+      if (ended.kind !== 'failed' || ended.failure !== 'crash') return ended;
+      const about = { host, worktree: request.cwd, network: true, isAgent: true };
+      const hints = await refusalHints(ended.message, about).catch(() => []); // the failure itself is what counts
+      return hints.length === 0 ? ended : { ...ended, message: [ended.message, ...hints].join('\n') };
+    });
+    return { ...session, end };
+  },
 });
 
 /** A free agent costs only what it reports. */

@@ -139,6 +139,8 @@ function judge(ended: ChildEnd, listener: Listener, about: { program: string; ti
       return failed('spawn', ended.message);
     case 'stopped':
       return failed('crash', 'stopped');
+    case 'over_limit':
+      return failed('crash', `${about.program} ${ended.message}`);
     case 'timeout': {
       const late = result ? ' (it printed a result, but a result counts only after the program ends)' : '';
       return failed('timeout', `${about.program} did not end within ${about.timeoutMs / 1000} s${late}`);

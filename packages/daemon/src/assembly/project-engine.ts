@@ -200,7 +200,8 @@ async function changingParts(
   const { root } = project;
   const { prepare: steps, include } = config;
   const readable = readablePlaces(config.readable, root);
-  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox: config.sandbox, readable };
+  const { sandbox, limits } = config;
+  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox, readable, limits };
   const client = github(config);
   const pullRequests =
     config.landing === 'pull_request' && client

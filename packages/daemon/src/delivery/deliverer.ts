@@ -151,6 +151,8 @@ function endOf(end: ChildEnd, limitMs: number): StepEnd {
       return { result: 'stopped', note: 'it was stopped' };
     case 'timeout':
       return { result: 'timed_out', note: `it did not end within ${limitText(limitMs)} and was killed` };
+    case 'over_limit':
+      return { result: 'failed', note: `it ${end.message}` };
     case 'unstartable':
       return { result: 'not_started', note: end.message };
     case 'exited':

@@ -3,6 +3,7 @@ import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemi
 import type { BranchCi, GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { passedOn } from '../process/environment.ts';
+import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
 import { readCounts } from './counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
@@ -29,8 +30,11 @@ export interface EndedGate {
   log: GateLog;
   /** What a scan printed; null when it is too long. */
   stdout: string | null;
+  /** The end of everything it printed. */
+  lastOutput: string;
 }
 
+const LAST_OUTPUT = 32 * 1024;
 const NOTHING_RUN: ChildEnd = { kind: 'exited', exitCode: 0, signal: null };
 
 /** Runs the command to its end. Rejects with the signal's reason when it was stopped, and leaves no log then. */
@@ -44,6 +48,7 @@ export async function runCommand(
   const running = watch?.begin(gate.timeout);
   const printed: Buffer[] = [];
   let size = 0;
+  let last = Buffer.alloc(0);
   const keep = (chunk: Buffer) => {
     size += chunk.length;
     if (size <= MOST_REPORT_BYTES) printed.push(Buffer.from(chunk));
@@ -52,9 +57,10 @@ export async function runCommand(
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   try {
     // A gate that only looks at the change starts no program.
-    if (gate.run === '') return { gate, ended: NOTHING_RUN, durationMs: elapsedMs(), log, stdout: '' };
+    const nothing = { gate, log, stdout: '', lastOutput: '' };
+    if (gate.run === '') return { ...nothing, ended: NOTHING_RUN, durationMs: elapsedMs() };
     const fault = gate.report === undefined ? null : await clearReport(path, gate.report);
-    if (fault !== null) return { gate, ended: { kind: 'unstartable', message: fault }, durationMs: 0, log, stdout: '' };
+    if (fault !== null) return { ...nothing, ended: { kind: 'unstartable', message: fault }, durationMs: 0 };
     const child = startChild({
       host,
       runId: `gate_${randomUUID()}`,
@@ -72,6 +78,7 @@ export async function runCommand(
       control,
       onOutput: (chunk, from) => {
         running?.output();
+        last = Buffer.concat([last, chunk]).subarray(-LAST_OUTPUT);
         if (isRead && from === 'stdout') keep(chunk);
         return log.write(chunk);
       },
@@ -79,7 +86,7 @@ export async function runCommand(
     const ended = await child.end;
     if (ended.kind === 'stopped') throw signal.reason;
     const stdout = size > MOST_REPORT_BYTES ? null : Buffer.concat(printed).toString('utf8');
-    return { gate, ended, durationMs: elapsedMs(), log, stdout };
+    return { gate, ended, durationMs: elapsedMs(), log, stdout, lastOutput: plainText(last.toString('utf8')) };
   } catch (error) {
     await log.discard();
     throw error;
@@ -91,7 +98,7 @@ export async function runCommand(
 /** The verdict and the receipt. `changed`: the files that differ from the tree after the gate. */
 export async function reportOf(
   { host, hashes = {} }: GatesOptions,
-  { gate, ended, durationMs, log, stdout }: EndedGate,
+  { gate, ended, durationMs, log, stdout, lastOutput }: EndedGate,
   request: GateRequest,
   changed: string[],
 ): Promise<GateReport> {
@@ -100,7 +107,10 @@ export async function reportOf(
     const found = await scanned(gate, ended, stdout, request);
     const plain = judge(ended, gate, gate.fixes ? [] : changed);
     const verdict = found && changed.length === 0 ? { ...found, note: [found.says, ...found.lines].join('\n') } : plain;
-    if (verdict.note) await log.write(Buffer.from(`\n[${verdict.note}]\n`));
+    const about = { host, worktree: request.path, network: gate.network };
+    const hints = verdict.status === 'pass' || found ? [] : await refusalHints(lastOutput, about);
+    const notes = [verdict.note, ...hints].filter((note) => note !== '');
+    if (notes.length > 0) await log.write(Buffer.from(`\n[${notes.join('\n')}]\n`));
     const { hash, end } = await log.keep();
     const text = plainText(end);
     const isWarning = gateSeverity(gate) === 'warn';
@@ -121,7 +131,10 @@ export async function reportOf(
         ...(isWarning ? { severity: 'warn' as const } : {}),
         ...(found?.scan ? { scan: found.scan } : {}),
       },
-      excerpt: excerptOf(`It ${verdict.says}.`, found && changed.length === 0 ? found.lines.join('\n') : text),
+      excerpt: excerptOf(
+        [`It ${verdict.says}.`, ...hints].join('\n'),
+        found && changed.length === 0 ? found.lines.join('\n') : text,
+      ),
       fixed: gate.fixes && verdict.status === 'pass' ? changed : [],
       ...(found ? { findingKeys: found.keys } : {}),
     };
@@ -164,6 +177,8 @@ function judge(
   switch (ended.kind) {
     case 'unstartable':
       return { status: 'unverified', says: 'could not be started', note: ended.message };
+    case 'over_limit':
+      return { status: 'fail', says: ended.message, note: ended.message };
     case 'timeout':
     case 'stopped': {
       const limit = gate.timeout < 60_000 ? `${gate.timeout / 1000} s` : elapsed(gate.timeout);

@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { PrepareStep } from '@tidemill/contract';
 import type { PreparationRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
+import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
 import { copyTree, kilobytesOf } from './tree-files.ts';
 
@@ -93,8 +94,10 @@ async function runStep(
   if (ended.kind === 'stopped') throw signal.reason;
   if (ended.kind === 'exited' && ended.exitCode === 0) return null;
   const text = stripVTControlCharacters(output.toString('utf8')).trim();
+  const hints = await refusalHints(text, { host, worktree: folder, network: step.network });
+  const said = `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${text.slice(-OUTPUT_CHARS)}`;
   return {
-    text: `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${text.slice(-OUTPUT_CHARS)}`,
+    text: [said, ...hints].join('\n'),
     isEnvironment: couldNotRun(ended) || UNREACHABLE.test(text),
   };
 }
@@ -116,11 +119,13 @@ const cacheVariables = (cache: string) => ({
 function howItEnded(ended: ChildEnd, step: PrepareStep): string {
   if (ended.kind === 'timeout') return `took longer than ${step.timeout / 1000} s`;
   if (ended.kind === 'unstartable') return `could not be started (${ended.message})`;
+  if (ended.kind === 'over_limit') return ended.message;
   if (ended.kind === 'exited' && ended.exitCode === 127) return 'needs a program that is not installed';
   return ended.kind === 'exited' ? `failed with exit code ${ended.exitCode}` : 'was stopped';
 }
 
 function couldNotRun(ended: ChildEnd): boolean {
+  if (ended.kind === 'over_limit') return false;
   if (ended.kind !== 'exited') return true;
   return ended.exitCode === null || [126, 127, 137].includes(ended.exitCode);
 }

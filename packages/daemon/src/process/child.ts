@@ -1,17 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { UseLimits } from '@tidemill/contract';
 import type { ProcessControl } from '../ports.ts';
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { type Launch, launchOf } from './launch.ts';
 import { TimeLimit } from './time-limit.ts';
+import { watchUse } from './use-watch.ts';
 
 /**
  * The only place that starts agents and gates.
  *
  *   starting ──spawn──▶ running ──leader exits──▶ sweeping ──no descendant left──▶ draining ──▶ settled
- *                          └──stop, timeout──▶ terminating (SIGTERM, 5 s, SIGKILL) ──▲
+ *                          ├──stop, timeout──▶ terminating (SIGTERM, 5 s, SIGKILL) ──▲
+ *                          └──over a limit of memory or processes──▶ SIGKILL ────────┘
  */
 
 /** The environment of child processes, the same for all agents and gates of a project. */
@@ -25,6 +28,8 @@ export interface ChildHost {
   sandbox: 'auto' | 'off';
   /** Additional paths that the settings make readable in a sandbox. */
   readable?: string[];
+  /** How much one child may use, with everything it starts. Left out: the defaults. */
+  limits?: UseLimits;
 }
 
 export interface ChildSpec {
@@ -64,6 +69,8 @@ export type ChildEnd =
   | { kind: 'exited'; exitCode: number | null; signal: NodeJS.Signals | null }
   | { kind: 'stopped' }
   | { kind: 'timeout' }
+  /** It used more memory or processes than it may. The message continues a sentence about it. */
+  | { kind: 'over_limit'; message: string }
   | { kind: 'unstartable'; message: string };
 
 export interface Child {
@@ -76,17 +83,17 @@ export interface Child {
 const GRACE_MS = 5000;
 const DRAIN_MS = 5000;
 
-type StopReason = 'stopped' | 'timeout';
+type StopReason = Exclude<ChildEnd, { kind: 'exited' | 'unstartable' }>;
 
 export function startChild(spec: ChildSpec): Child {
   const stopReason = Promise.withResolvers<StopReason>();
-  const stop = () => stopReason.resolve('stopped');
+  const stop = () => stopReason.resolve({ kind: 'stopped' });
   if (spec.signal?.aborted) stop();
   spec.signal?.addEventListener('abort', stop, { once: true });
-  const limit = new TimeLimit(spec.timeoutMs, () => stopReason.resolve('timeout'));
+  const limit = new TimeLimit(spec.timeoutMs, () => stopReason.resolve({ kind: 'timeout' }));
   const hold = new Hold(limit, stop);
   const letGo = spec.control?.take(hold);
-  const end = live(spec, stopReason.promise, hold).finally(() => {
+  const end = live(spec, stopReason, hold).finally(() => {
     limit.kill();
     letGo?.();
     spec.signal?.removeEventListener('abort', stop);
@@ -100,11 +107,11 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
-async function live(spec: ChildSpec, stopReason: Promise<StopReason>, hold: Hold): Promise<ChildEnd> {
+async function live(spec: ChildSpec, stopReason: PromiseWithResolvers<StopReason>, hold: Hold): Promise<ChildEnd> {
   const launch = await launchOf(spec);
   if ('missing' in launch) return { kind: 'unstartable', message: launch.missing };
-  const early = await Promise.race([stopReason, hold.mayBegin()]);
-  if (early) return { kind: early };
+  const early = await Promise.race([stopReason.promise, hold.mayBegin()]);
+  if (early) return early;
 
   const started = await begin(spec, launch);
   if ('missing' in started) return { kind: 'unstartable', message: started.missing };
@@ -118,6 +125,7 @@ async function live(spec: ChildSpec, stopReason: Promise<StopReason>, hold: Hold
     status: launch.isSandboxed ? child.stdio[3] : null,
   });
   hold.begin(family);
+  const unwatch = watchUse(pid, spec.host.limits, (message) => stopReason.resolve({ kind: 'over_limit', message }));
   let lastOutput = '';
   const streams = [
     drain(child.stdout, (chunk) => spec.onOutput(chunk, 'stdout')),
@@ -134,12 +142,15 @@ async function live(spec: ChildSpec, stopReason: Promise<StopReason>, hold: Hold
   if (typeof spec.stdin === 'function') spec.stdin(child.stdin!);
   else child.stdin?.end(spec.stdin ?? '');
 
-  const first = await Promise.race([exited, stopReason]);
-  if (typeof first === 'string') await terminate(family, exited, spec.graceMs ?? GRACE_MS);
+  const first = await Promise.race([exited, stopReason.promise]);
+  unwatch();
+  // What grows beyond its limit would go on growing.
+  if (first.kind === 'over_limit') family.kill();
+  else if (first.kind !== 'exited') await terminate(family, exited, spec.graceMs ?? GRACE_MS);
   const last = await exited;
   await family.sweep();
   await finish(child, streams);
-  if (typeof first === 'string') return { kind: first };
+  if (first.kind !== 'exited') return first;
   if (await family.hasRun()) return last;
   return {
     kind: 'unstartable',

@@ -56,6 +56,7 @@ async function askCommand(
   if (ended.kind === 'stopped' || (ended.kind === 'exited' && ended.exitCode === 0)) return text;
   if (ended.kind === 'timeout') throw tooSlow(timeout);
   if (ended.kind === 'unstartable') throw failed(ended.message);
+  if (ended.kind === 'over_limit') throw failed(`it ${ended.message}`);
   throw failed(`it ended with ${ended.exitCode ?? ended.signal}${words ? `: ${plainText(words).trim()}` : ''}`);
 }
 

@@ -31,6 +31,7 @@ export function judge(said: AgentEnd | { error: unknown }, ended: ChildEnd, abou
   if (ended.kind === 'unstartable') return failed('spawn', ended.message + (about.install ?? ''));
   if (ended.kind === 'timeout')
     return failed('timeout', `${about.program} was not done within ${about.timeoutMs / 1000} s`);
+  if (ended.kind === 'over_limit') return failed('crash', `${about.program} ${ended.message}`);
   if ('kind' in said) return said;
   const error = said.error as Error & { code?: unknown; data?: unknown };
   if (typeof error.code === 'number') {

@@ -233,6 +233,7 @@ export class Conversation {
     const end = await process?.end;
     if (!end || end.kind === 'unstartable')
       return failed('spawn', end?.message ?? broken?.message ?? 'Claude Code was not started');
+    if (end.kind === 'over_limit') return failed('crash', `Claude Code ${end.message}`);
     const words = process?.lastWords.trim().split('\n').slice(-8).join('\n') ?? '';
     const how = end.kind !== 'exited' ? end.kind : end.signal ? `killed by ${end.signal}` : `exit code ${end.exitCode}`;
     const said = [`Claude Code ended without a result (${how})`, words || broken?.message].filter(Boolean).join(': ');

@@ -173,6 +173,8 @@ function troubleOf(turn: TurnEnd, request: AgentRequest): AgentEnd | null {
   switch (end.kind) {
     case 'unstartable':
       return failed('spawn', end.message);
+    case 'over_limit':
+      return failed('crash', `codex ${end.message}`);
     case 'timeout':
       return failed('timeout', `codex did not end within ${request.timeoutMs / 1000} s`);
     case 'stopped':
