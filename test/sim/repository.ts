@@ -49,8 +49,8 @@ export class SimRepository implements Workspace {
   readonly remote: SimRemote;
   readonly #clock: Clock;
   readonly #random: Random;
-  /** The files of trees that were sealed. */
-  readonly #sealed = new Map<string, Files>();
+  /** The files of trees that were captured, merged on paper or sealed. */
+  readonly #trees = new Map<string, Files>();
 
   readonly scratches = new Set<string>();
 
@@ -86,6 +86,15 @@ export class SimRepository implements Workspace {
     const mixed = new Map([...this.#files(commit), ...texts]);
     return { commit: this.history.add(mixed, [commit], 'mixed').id, tree: treeOf(mixed) };
   }
+  async putBack(tree: string, base: string, files: string[]) {
+    const mixed = new Map(this.#trees.get(tree)!);
+    for (const path of files) {
+      const text = this.#files(base).get(path);
+      if (text === undefined) mixed.delete(path);
+      else mixed.set(path, text);
+    }
+    return { commit: this.history.add(mixed, [base], 'with the checks of the target').id, tree: treeOf(mixed) };
+  }
   async commitOf(): Promise<never> {
     throw new Error('the gates of the simulator fix nothing');
   }
@@ -120,6 +129,7 @@ export class SimRepository implements Workspace {
     await this.#takeTime();
     const branch = await this.#branch(ref);
     const tree = treeOf(branch.work);
+    this.#trees.set(tree, new Map(branch.work));
     if (tree !== treeOf(this.commits.get(branch.tip)!.files) || branch.merging) {
       const parents = branch.merging ? [branch.tip, branch.merging] : [branch.tip];
       branch.tip = this.history.add(new Map(branch.work), parents, message).id;
@@ -199,6 +209,7 @@ export class SimRepository implements Workspace {
     if (conflicts.length > 0) return { kind: 'conflict', base, files: conflicts };
     const tree = treeOf(files);
     if (tree === treeOf(this.#files(base))) return { kind: 'empty', base };
+    this.#trees.set(tree, files);
     return { kind: 'clean', tree, base, files: changed(this.#files(base), files) };
   }
   /** Takes no time, so that the schedule of a run does not depend on it. */
@@ -225,7 +236,7 @@ export class SimRepository implements Workspace {
     await this.#takeTime();
     const branch = await this.#branch(ref);
     const { files } = merge(this.#forkOf(branch, candidate.base), this.#files(candidate.base), this.#files(branch.tip));
-    this.#sealed.set(treeOf(files), files);
+    this.#trees.set(treeOf(files), files);
     return this.history.add(files, [candidate.base], message).id;
   }
   async checkOut(commit: string): Promise<CleanCheckout> {
@@ -300,7 +311,7 @@ export class SimRepository implements Workspace {
     const tip = this.commits.get(branch.tip)!;
     if (treeOf(tip.files) !== tree || tip.message !== message) {
       const isIn = this.isAncestor(base, branch.tip);
-      const files = this.#sealed.get(tree)!;
+      const files = this.#trees.get(tree)!;
       branch.tip = this.history.add(files, isIn ? [branch.tip] : [branch.tip, base], message).id;
       branch.base = base;
     }

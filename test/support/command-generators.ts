@@ -269,6 +269,16 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
   'stage.hear': ({ fence }) => fence,
   'stage.veto': ({ fence, a }) => ({ ...fence, losses: [lossOf(a % 3)] }),
   'work.commit': ({ fence, b }) => ({ ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] }),
+  'work.judge': ({ fence, a, b }) => ({
+    ...fence,
+    oldChecks: {
+      tree: at(TREES, b),
+      judged: `old ${at(TREES, b)}`,
+      result: at(['passed', 'failed', 'same', 'not_run'] as const, a),
+      findings: a % 4 === 1 ? [{ gate: 'test', reason: 'expectation', files: ['x.test.ts'], output: '1 failed' }] : [],
+      why: '',
+    },
+  }),
   'snapshot.note': ({ task }) => ({ projectId, taskId: task.id, ref: 'refs/x', why: 'why' }),
   'evidence.record': ({ fence, a, b }) => ({
     ...fence,

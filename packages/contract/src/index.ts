@@ -39,6 +39,7 @@ export * from './merge-loss-text.ts';
 export * from './metrics.ts';
 export * from './modes.ts';
 export * from './nearest.ts';
+export * from './old-checks.ts';
 export * from './pipeline.ts';
 export * from './plain-text.ts';
 export * from './progress.ts';

@@ -4,6 +4,7 @@ import { Declarations, HilConfig, HilSetting, MatterContents } from './autonomy.
 import { MetConflicts } from './conflict.ts';
 import { ComingConflict } from './forecast.ts';
 import { HandOff } from './hand-off.ts';
+import { OldChecks } from './old-checks.ts';
 import { PlainLine, PlainText } from './plain-text.ts';
 import { PullRequestRef } from './pull-request.ts';
 import { Lease, Role } from './worker.ts';
@@ -154,6 +155,8 @@ export const Task = z.object({
   declared: Declarations.default({}),
   /** Contents of changed checks that a person approved; see `checks` of an approval. */
   approvedChecks: z.array(z.string()).default([]),
+  /** What the target's versions of changed checks said about the work, the newest last. */
+  oldChecks: z.array(OldChecks).default([]),
   /** Losses of a merge that a person accepted; see `content` of a loss. */
   acceptedLosses: z.array(z.string()).default([]),
   /** Overrides the project's autonomy. */

@@ -26,13 +26,20 @@ export type { ComparedWork } from './forecast/commands.ts';
 export { isLarger } from './forecast/larger.ts';
 export { type ComingWork, comingText } from './forecast/words.ts';
 export { approvedBlindness, blindnessOf } from './gate/blindness.ts';
-export type { ChangedFile, CheckCommand, Deciding, FileFact } from './gate/deciding/changed-file.ts';
+export {
+  type ChangedFile,
+  type CheckCommand,
+  type Deciding,
+  type FileFact,
+  pathOf,
+} from './gate/deciding/changed-file.ts';
 export { manifestsOf, namedPaths } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { isOfTests } from './gate/deciding/names.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
+export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
 export { agreedContents, agreementTo, type WorkflowFile, workflowFiles } from './gate/workflow-files.ts';
 export { type Deeds, deriveGuard } from './guard-proposal/derive.ts';

@@ -3,6 +3,7 @@ import { Actor } from '../actor.ts';
 import { Declarations, HilConfig, MatterContents } from '../autonomy.ts';
 import { elapsed } from '../duration-text.ts';
 import { HandOff } from '../hand-off.ts';
+import { OldChecks, oldChecksSummary } from '../old-checks.ts';
 import { BlockReason, ContextEntry, Criterion, Feedback, TaskKind, TaskOrigin } from '../task.ts';
 import { workerName } from '../worker.ts';
 import { because, counted, event, mill, ofTask, said, spaced } from './event.ts';
@@ -221,6 +222,11 @@ export const taskEvents = [
       says: ({ commit, notes }) =>
         mill(`committed ${commit.slice(0, 10)}${notes.length > 0 ? ` (${notes.join('; ')})` : ''}`),
     },
+  ),
+  event(
+    'work.judged',
+    { ...ofTask, oldChecks: OldChecks },
+    { stale: ['task'], says: ({ oldChecks }) => mill(`found that ${oldChecksSummary(oldChecks)}`) },
   ),
   event(
     'failure.counted',

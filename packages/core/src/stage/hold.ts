@@ -1,8 +1,18 @@
-import type { AskedQuestion, Project, Question, Stage, Task } from '@tidemill/contract';
+import {
+  type AskedQuestion,
+  type OldChecks,
+  oldChecksText,
+  type Project,
+  type Question,
+  type Stage,
+  type Task,
+} from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
+import { checksApproval, isChecksApproved } from '../gate/old-checks.ts';
 import { parked } from '../pipeline/park.ts';
+import { isReviewed } from '../pipeline/review.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { askAll } from '../question/ask.ts';
 import { APPROVAL_OPTIONS } from '../question/effect.ts';
@@ -14,17 +24,17 @@ import { released } from '../work.ts';
 const MOST_FILES = 50;
 
 /**
- * A change of what gates check waits for a person before it lands, if no review sees it. Nothing happens when exactly
- * this content was approved before.
+ * A change of what gates check waits for a person before it lands, if no review sees it. So does what the target's versions
+ * of these files found after the review. Nothing happens when exactly this was approved before.
  */
 export function holdStage(slice: Slice, command: CommandOf<'stage.hold'>, env: DecideEnv): Decision {
-  const { files } = command;
-  const checks = env.hash(files.map(({ content }) => content).join('\0'));
-  return holdFor(slice, command, env, ({ task }) =>
-    task.approvedChecks.includes(checks)
+  const { files, oldChecks } = command;
+  const checks = checksApproval(files, oldChecks, env.hash);
+  return holdFor(slice, command, env, ({ task, project }) =>
+    isChecksApproved(task, checks)
       ? null
       : {
-          question: questionAbout(`#${task.number} ${task.title}`, files),
+          question: questionAbout(task, project, files, oldChecks),
           because: 'changed checks wait for a person',
           effect: { checks },
         },
@@ -77,12 +87,21 @@ export function holdFor(
   return accept(...asked.events, parked(task, task.stage, holding), released(task, held.because));
 }
 
-function questionAbout(what: string, files: Deciding[]): AskedQuestion {
+function questionAbout(
+  task: Task,
+  { rules }: Project,
+  files: Deciding[],
+  oldChecks: OldChecks | undefined,
+): AskedQuestion {
   const lines = files.slice(0, MOST_FILES).map(({ file, why }) => `- ${file}: ${why}`);
   if (files.length > MOST_FILES) lines.push(`- and ${files.length - MOST_FILES} more`);
   const names = files.slice(0, 3).map(({ file }) => file);
   const more = files.length > names.length ? ` and ${files.length - names.length} more` : '';
-  const text = `${what}: the work changes what the gates check (${names.join(', ')}${more}), and nobody reviews it in this pipeline. Let it land?`;
+  const why = isReviewed(rules, task)
+    ? `and what ${rules.target}'s own versions say about the new code was found after its review`
+    : 'and nobody reviews it in this pipeline';
+  const text = `#${task.number} ${task.title}: the work changes what the gates check (${names.join(', ')}${more}), ${why}. Let it land?`;
+  if (oldChecks) lines.push('', oldChecksText(oldChecks, rules.target));
   return {
     text: text.slice(0, 20_000),
     type: 'blocking',

@@ -1,4 +1,5 @@
 import type { ApprovalMatter, Declarations, Feedback, Task } from '@tidemill/contract';
+import { withJudged } from '../gate/old-checks.ts';
 import { entryOf } from '../hand-off/task.ts';
 import { changesNothing, type Reductions } from '../noun.ts';
 import { roleOf } from '../pipeline/stage.ts';
@@ -68,6 +69,8 @@ export const taskEvents = {
   'task.criteria_judged': (slice, body) => changeTask(slice, body, () => ({ criteria: body.criteria })),
   'work.committed': (slice, body) =>
     changeTask(slice, body, () => ({ head: { commit: body.commit, tree: body.tree } })),
+  'work.judged': (slice, { oldChecks, ...body }) =>
+    changeTask(slice, body, (task) => ({ oldChecks: withJudged(task.oldChecks, oldChecks) })),
   'snapshot.taken': changesNothing,
   'failure.counted': (slice, body) =>
     changeTask(slice, body, ({ counters }) => ({

@@ -36,6 +36,7 @@ export function newTask(
     approvedDeclared: {},
     declared: {},
     approvedChecks: [],
+    oldChecks: [],
     acceptedLosses: [],
     assignee: null,
     waiting: null,

@@ -1,4 +1,4 @@
-import type { HilConfig, Job, JobMode, KnownLesson, Mode, Task } from '@tidemill/contract';
+import type { HilConfig, Job, JobMode, KnownLesson, Mode, OldChecks, Task } from '@tidemill/contract';
 import type { ComingWork, Deciding, JudgedBy } from '@tidemill/core';
 import type { ProvingCommand } from './gate.ts';
 import type { Change } from './workspace.ts';
@@ -84,6 +84,8 @@ export interface Prompts {
     diff: Change;
     /** Files of the change that control what gates check. */
     deciding: Deciding[];
+    /** What the target's versions of them say about the new code. */
+    oldChecks?: OldChecks | null;
     gates: string;
     /** The gates' commands, for builders. */
     proofs: ProvingCommand[];

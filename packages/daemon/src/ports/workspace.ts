@@ -274,6 +274,8 @@ export interface Workspace {
   withFilesOf(commit: string, other: string, files: string[]): Promise<{ commit: string; tree: string }>;
   /** A commit like the first one in which some files have another text. No ref keeps it. */
   withTexts(commit: string, texts: ReadonlyMap<string, string>): Promise<{ commit: string; tree: string }>;
+  /** A commit on top of `base` with this tree, in which these files are as `base` has them, or missing. No ref keeps it. */
+  putBack(tree: string, base: string, files: string[]): Promise<{ commit: string; tree: string }>;
   /** A commit of the tree on top of another commit. No ref keeps it. */
   commitOf(tree: string, parent: string): Promise<string>;
   /** The first parent of a commit. Null when the commit is unknown or has none. */

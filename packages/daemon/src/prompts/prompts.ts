@@ -78,7 +78,7 @@ function assemble(template: Template, input: PromptInput, around: PromptSurround
     string
   >;
   // Before everything else, including texts of earlier agents, in every template.
-  const checks = checksSection(input.deciding);
+  const checks = checksSection(input);
   const least = put(template, { ...nothing, ...fixed }, '').length + checks.length;
   const { texts, dropped } = fitParts(parts, head.prompt_tokens ?? DEFAULT_PROMPT_TOKENS, least);
   const prompt = checks + put(template, { ...texts, ...fixed }, texts.olderContext + texts.recentContext);

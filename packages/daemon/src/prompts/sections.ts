@@ -1,4 +1,4 @@
-import { type HilConfig, type KnownLesson, MODES, type Mode, type Task } from '@tidemill/contract';
+import { type HilConfig, type KnownLesson, MODES, type Mode, type OldChecks, type Task } from '@tidemill/contract';
 import { type ComingWork, comingText, type Deciding, type JudgedBy } from '@tidemill/core';
 import type { Change, ProvingCommand } from '../ports.ts';
 import { acceptanceSection } from './acceptance.ts';
@@ -13,6 +13,7 @@ export interface PromptInput {
   target: string;
   diff: Change;
   deciding: Deciding[];
+  oldChecks?: OldChecks | null;
   gates: string;
   proofs: ProvingCommand[];
   hilConfig: HilConfig;

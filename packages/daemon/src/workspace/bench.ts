@@ -59,24 +59,3 @@ async function capture(
   const files = (await changesBetween(site, base, tree)).map((change) => change.path);
   return { commit, tree, files, refused };
 }
-
-export async function withFilesOf(
-  site: Site,
-  commit: string,
-  other: string,
-  files: string[],
-): Promise<{ commit: string; tree: string }> {
-  const index = join(site.dataDir, 'index', `mixed-${process.pid}-${site.next()}`);
-  const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: site.dataDir };
-  try {
-    await site.git(['read-tree', commit], { env });
-    const { bytes } = await site.git(['ls-tree', '-r', '-z', '--full-tree', other, '--', ...files], {
-      env: { ...env, GIT_LITERAL_PATHSPECS: '1' },
-    });
-    await site.git(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input: bytes });
-    const tree = (await site.git(['write-tree'], { env })).stdout.trim();
-    return { tree, commit: await commitTree(site, tree, [commit], 'with the tests of the landed change') };
-  } finally {
-    await rm(index, { force: true });
-  }
-}

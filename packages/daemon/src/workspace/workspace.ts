@@ -12,7 +12,7 @@ import type {
   Worktree,
   WorktreeRef,
 } from '../ports.ts';
-import { openBench, withFilesOf } from './bench.ts';
+import { openBench } from './bench.ts';
 import { type BranchFiles, commitToBranch } from './branch-files.ts';
 import { branchTip, dryRun, followMerge, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork, commitTree } from './capture.ts';
@@ -40,6 +40,7 @@ import {
 } from './look.ts';
 import { listFiles, readFile } from './look-file.ts';
 import { lossesOf } from './merge-loss.ts';
+import { putBack as putFilesBack, withFilesOf } from './mixed-tree.ts';
 import { awaitOrphans } from './orphan.ts';
 import { findOutage } from './outage.ts';
 import { commitFile } from './own-file.ts';
@@ -169,6 +170,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     bench: (name, commit) => spaceMatters(() => openBench(site, name, commit)),
     withTexts: (commit, texts) => spaceMatters(() => withTexts(site, commit, texts)),
     withFilesOf: (commit, other, files) => withFilesOf(site, commit, other, files),
+    putBack: (tree, base, files) => putFilesBack(site, tree, base, files),
     commitOf: (tree, parent) => commitTree(site, tree, [parent], 'fixed by a gate'),
     parentOf: async (commit) => (await site.resolver.resolve([`${commit}^1^{commit}`]))[0] ?? null,
     snapshots: () => listSnapshots(site),

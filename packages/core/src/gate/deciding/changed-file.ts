@@ -31,3 +31,6 @@ export interface Deciding {
   /** Identifies the file's content: an approval is for this content only. */
   content: string;
 }
+
+/** The path itself: `file` is only for people. */
+export const pathOf = ({ content }: Deciding): string => content.split(' ').slice(2).join(' ');

@@ -47,7 +47,7 @@ const toldOf = ({ path, after }: ChangedFile, whys: string[]): Deciding => ({
 });
 
 const MANIFESTS = new Set(['package.json', 'composer.json', 'pyproject.toml', 'cargo.toml', 'gemfile', 'go.mod']);
-const LOCK_FILES = new Set([
+export const LOCK_FILES = new Set([
   ...['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'],
   ...['uv.lock', 'poetry.lock', 'Cargo.lock', 'Gemfile.lock', 'composer.lock'],
 ]);

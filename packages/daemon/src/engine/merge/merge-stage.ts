@@ -71,7 +71,7 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   tools.prover.baseline.lookSoon();
   // One that is proven already lands at once; the others gain nothing by waiting for each other.
   if (!(await isProven(deps, candidate.tree))) await joinOthers(deps, batch);
-  const stack = await stackUp(deps, batch, candidate);
+  const stack = await stackUp(deps, batch, candidate, tools.prover);
   if (stack.layers.length === 0) return 'over';
   return proveAndLand(deps, batch, stack, tools);
 }

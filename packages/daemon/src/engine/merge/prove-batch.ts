@@ -2,8 +2,9 @@ import type { EngineDeps } from '../deps.ts';
 import type { BuiltWork, Proof } from '../stages/prove.ts';
 import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { Batch } from './batch.ts';
-import { type Landed, landStack } from './land.ts';
+import type { Landed } from './land.ts';
 import type { MergeTools, RoundEnd } from './merge-stage.ts';
+import { landJudged } from './old-checks.ts';
 import { sendBackWithTarget } from './send-back.ts';
 import { type Stack, workOf } from './stack.ts';
 import { blindGates, holdBlind } from './tripwire.ts';
@@ -76,12 +77,12 @@ async function landSeen(
     return blindGates(deps, prover, batch.head, { commit: parts.at(-1)!.trial, base, parts });
   };
   const blind = await look(layers.length);
-  if (blind.length === 0) return landStack(deps, batch, stack, target);
+  if (blind.length === 0) return landJudged(deps, batch, stack, { prover, target });
   const red = await firstRed(layers.length, async (count) => (await look(count)).length === 0);
   const culprit = layers[red - 1]!;
   const isBelowProven = red > 1 && (await prove(red - 1, 'once')).kind === 'passed';
   const landed = isBelowProven
-    ? await landStack(deps, batch, { base, layers: layers.slice(0, red - 1) }, target)
+    ? await landJudged(deps, batch, { base, layers: layers.slice(0, red - 1) }, { prover, target })
     : 'waiting';
   if (landed === 'again') return landed;
   await holdBlind(deps, culprit, blind);

@@ -1,11 +1,13 @@
 import type { Candidate, Pushed } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { holdForPerson } from '../stages/deciding.ts';
 import { vetoLosses } from '../stages/merge-loss.ts';
+import { judgeWork } from '../stages/old-checks.ts';
 import { type Prover, proofHash } from '../stages/prove.ts';
 import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
+import { holdForPerson } from './hold-for-person.ts';
 import { landingMessage } from './land.ts';
+import { heldByOldChecks } from './old-checks.ts';
 import { sendBackWithTarget } from './send-back.ts';
 import { blindGates, holdBlind } from './tripwire.ts';
 
@@ -16,8 +18,8 @@ type Trees = Pick<Clean, 'tree' | 'base'>;
  * Before work lands or is pushed: what a merge dropped, files that GitHub runs, and files that control what gates check.
  * Returns true when a person must decide first, or the work went back to the agent.
  */
-export const isHeld = async (deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> =>
-  (await isHeldAnyway(deps, leased, trees)) || (await holdForPerson(deps, leased, trees));
+export const isHeld = async (deps: EngineDeps, leased: LeasedTask, trees: Trees, prover: Prover): Promise<boolean> =>
+  (await isHeldAnyway(deps, leased, trees)) || (await holdForPerson(deps, leased, trees, prover));
 
 /** Also if a person merges it: GitHub runs what is pushed, and nobody sees what a merge dropped. */
 const isHeldAnyway = async (deps: EngineDeps, leased: LeasedTask, trees: Trees): Promise<boolean> =>
@@ -34,7 +36,7 @@ export async function pushProven(
   { prover, isMergedByPerson }: { prover: Prover; isMergedByPerson: boolean },
 ): Promise<Exclude<Pushed, { kind: 'pushed' }> | { kind: 'offered'; name: string } | null> {
   const hold = isMergedByPerson ? isHeldAnyway : isHeld;
-  if (await hold(deps, leased, { base, tree: own })) return null;
+  if (await hold(deps, leased, { base, tree: own }, prover)) return null;
   const trial = async (proven: string) => {
     const commit = await deps.workspace.seal(leased.ref, { tree: proven, base }, `Candidate of #${leased.task.number}`);
     return { commit, tree: proven, files, base };
@@ -52,6 +54,12 @@ export async function pushProven(
   if (blind.length > 0) {
     await holdBlind(deps, part, blind);
     return null;
+  }
+  // A person who merges reads it in the pull request.
+  if (isMergedByPerson) await judgeWork(deps, leased, prover, { base, tree });
+  else {
+    const layers = [{ member: leased, tree, files, trial: proof.work.commit }];
+    if ((await heldByOldChecks(deps, { base, layers }, prover)).length > 0) return null;
   }
   const message = landingMessage(leased.task, await proofHash(deps, tree));
   const { pushed, commit } = await deps.workspace.pushBranch(leased.ref, { tree, base, message });

@@ -1,7 +1,7 @@
 import { agreedContents } from '@tidemill/core';
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { BuiltWork } from '../stages/prove.ts';
+import type { BuiltWork, Prover } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import type { Batch } from './batch.ts';
 import { isHeld } from './push-proven.ts';
@@ -29,7 +29,7 @@ export interface Stack {
  * Puts the tasks on top of each other, in their order. A task that conflicts with one before it leaves the batch, and a
  * task that a person must look at waits for that person.
  */
-export async function stackUp(deps: EngineDeps, batch: Batch, first: Clean): Promise<Stack> {
+export async function stackUp(deps: EngineDeps, batch: Batch, first: Clean, prover: Prover): Promise<Stack> {
   const { workspace } = deps;
   const stack: Stack = { base: first.base, layers: [] };
   for (const member of batch.members) {
@@ -40,7 +40,7 @@ export async function stackUp(deps: EngineDeps, batch: Batch, first: Clean): Pro
       continue;
     }
     const { tree, base, files } = candidate;
-    if (await isHeld(deps, member, { tree, base })) {
+    if (await isHeld(deps, member, { tree, base }, prover)) {
       batch.drop(member);
       // Without the first one there is no base to go on from.
       if (member === batch.head) return { ...stack, layers: [] };

@@ -28,6 +28,7 @@ import {
 } from './conclusion.ts';
 import { EnvironmentError, PREPARE } from './environment.ts';
 import { lossFeedback, MERGE_LOSS, openLosses } from './merge-loss.ts';
+import { judgeWork } from './old-checks.ts';
 import { type BuiltWork, failedBefore, type Proof, type Prover } from './prove.ts';
 import { askInRun, withQuestion } from './run-questions.ts';
 import type { UsualTimes } from './usual-times.ts';
@@ -54,6 +55,7 @@ export async function agentStage(
   const reading = lessonsInUse(deps);
   reading.catch(() => undefined);
   const worktree = await openPrepared(deps, leased, prover);
+  if (mode === 'review') await tellOldChecks(deps, leased, prover, worktree);
   const runId = deps.ids.next('run');
   const { label: agent, isFree } = deps.agentFor(mode);
   const session = await sessionToResume(deps, leased, mode, agent);
@@ -86,6 +88,14 @@ export async function agentStage(
   } finally {
     await run.close();
   }
+}
+
+/** A pipeline may have its review before it verifies, or an earlier version recorded nothing. */
+async function tellOldChecks(deps: EngineDeps, leased: LeasedTask, prover: Prover, { base }: Worktree): Promise<void> {
+  const { head, id } = leased.task;
+  if (!head) return;
+  await judgeWork(deps, leased, prover, { base, tree: head.tree });
+  leased.task = (await deps.store.task(id)) ?? leased.task;
 }
 
 /** All attempts within a run are told the same. */

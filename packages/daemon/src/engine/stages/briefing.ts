@@ -7,7 +7,7 @@ import {
   type Mode,
   type Task,
 } from '@tidemill/contract';
-import { judgedBy, newestByGate, type ShownChange } from '@tidemill/core';
+import { judgedBy, judgedFor, newestByGate, type ShownChange } from '@tidemill/core';
 import type { Briefing, Change, Gates, Preparation, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunLessons } from '../learning/run-lessons.ts';
@@ -36,6 +36,7 @@ export async function briefingFor(
   const head = mode === 'review' ? task.head : null;
   const diff = head ? await workspace.diff({ number: task.number, branch: task.branch }, DIFF_LIMIT) : NOTHING;
   const deciding = head ? await decidingIn(sources, task) : [];
+  const oldChecks = head ? judgedFor(task, head.tree) : null;
   const links = head ? await store.evidenceForTree(project.id, head.tree) : [];
   const gates = links.flatMap(gateLines).join('\n');
   const warned =
@@ -46,7 +47,20 @@ export async function briefingFor(
   const related = () => relatedTasks(sources, task);
   const proofs = isBuilding(mode) ? sources.gates.checks : [];
   const told = warned.length > 0 ? { ...task, feedback: [...task.feedback, ...warned] } : task;
-  const input = { task: told, mode, target, diff, deciding, gates, proofs, hilConfig, coming, related, lessons };
+  const input = {
+    task: told,
+    mode,
+    target,
+    diff,
+    deciding,
+    oldChecks,
+    gates,
+    proofs,
+    hilConfig,
+    coming,
+    related,
+    lessons,
+  };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
 }

@@ -5,6 +5,7 @@ import type { LeasedTask } from '../workers/leased-work.ts';
 import { amend, touchesIn } from './conclusion.ts';
 import { EnvironmentError } from './environment.ts';
 import { vetoLosses } from './merge-loss.ts';
+import { judgeWork } from './old-checks.ts';
 import type { Prover } from './prove.ts';
 import { holdWorkflows } from './workflow-files.ts';
 
@@ -58,6 +59,8 @@ async function verify(deps: EngineDeps, leased: LeasedTask, prover: Prover): Pro
   const proof = await prover.prove(leased, work, (repaired) => amend(deps, leased, work, repaired, 'verify'));
   if (proof.kind === 'passed') {
     const { tree: proven, files } = proof.work;
+    // Before a review, so that the reviewer is told.
+    await judgeWork(deps, leased, prover, { base, tree: proven });
     const touched = await touchesIn(deps, leased, files);
     await leased.must({ type: 'stage.finish', outcome: 'approved', tree: proven, ...touched });
     return;

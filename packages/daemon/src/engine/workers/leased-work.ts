@@ -26,7 +26,13 @@ export class Unwound extends Error {
 type Fenced = 'projectId' | 'subjectId' | 'jobId' | 'token';
 type FencedType = Extract<
   CommandType,
-  `run.${string}` | `stage.${string}` | `merge.${string}` | 'work.commit' | 'evidence.record' | 'guard.deny'
+  | `run.${string}`
+  | `stage.${string}`
+  | `merge.${string}`
+  | 'work.commit'
+  | 'work.judge'
+  | 'evidence.record'
+  | 'guard.deny'
 >;
 // Distributes over the union, so that each command keeps its own fields.
 type WithoutFence<C> = C extends unknown ? Omit<C, Fenced> : never;
