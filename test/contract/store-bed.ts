@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Pipeline, ProjectRules, Role, Task } from '@tidemill/contract';
-import { AUTONOMY_PRESETS, LoopConfig } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, LoopConfig, personActor } from '@tidemill/contract';
 import type { Command, Reply } from '@tidemill/core';
 import pg from 'pg';
 import { createIds, systemClock } from '../../packages/daemon/src/clock.ts';
@@ -140,6 +140,21 @@ export function newTask(more: NewTask = {}): Command {
     priority: 2,
     ...more,
   };
+}
+
+export function newTrace(id: string, key: string): Command {
+  const about = { subjectId: null, runId: null, taskNumber: null, agent: null, files: [], correct: null, why: null };
+  const trace = {
+    ...about,
+    id: `trace_${id}`,
+    type: 'note',
+    source: 'person',
+    key,
+    what: 'said',
+    at: 1,
+    seq: null,
+  } as const;
+  return { type: 'trace.store', projectId: PROJECT, trace: { ...trace, by: personActor('ada') } };
 }
 
 export function accepted(reply: Reply): Reply & { ok: true } {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
-import { type Mill, open, type Place, PROJECT, sharedPlaces } from './store-bed.ts';
+import { type Mill, newTrace, open, type Place, PROJECT, sharedPlaces } from './store-bed.ts';
 
 const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const LANES = 32;
@@ -93,6 +93,22 @@ export function severalProcesses({ tasks, claims, writes, dependencies, kills }:
         await following;
         expect(seen).toEqual(Array.from({ length: 3 * writes }, (_, index) => start + 1 + index));
         for (const other of others) await other.store.close();
+      });
+
+      test('a record that two processes create at the same time has what both of them added', {
+        timeout: 300_000,
+      }, async () => {
+        const other = await open(place);
+        for (let round = 0; round < 3 * dependencies; round++)
+          await Promise.all(
+            [mill, other].flatMap((each, process) =>
+              [0, 1, 2].map((key) => each.must(newTrace(`${round}-${key}-${process}`, `key-${round}-${key}`))),
+            ),
+          );
+        expect(await compareLogWithProjection(mill.store)).toEqual([]);
+        for (const { count, traceIds } of await mill.store.records({ noun: 'pattern', projectId: PROJECT }))
+          expect([count, traceIds.length]).toEqual([2, 2]);
+        await other.store.close();
       });
 
       test('tasks that are created while their dependency finishes are all freed', {

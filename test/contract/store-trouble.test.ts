@@ -6,7 +6,7 @@ import { personActor } from '@tidemill/contract';
 import pg from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { compareLogWithProjection } from '../../packages/daemon/src/store/compare.ts';
-import { type Mill, open, PROJECT, postgresPlace } from './store-bed.ts';
+import { type Mill, newTrace, open, PROJECT, postgresPlace } from './store-bed.ts';
 
 const postgresUrl = inject('postgresUrl') ?? '';
 const small = mountSmallDisk(6);
@@ -103,6 +103,37 @@ describe('trouble with Postgres', () => {
     await following;
     expect(seen).toEqual(Array.from({ length: 801 }, (_, index) => index + 1));
     await killer.end();
+    await mill.store.close();
+    await place.remove();
+  });
+
+  test('two processes whose connections break while they write the same records lose none, and repeat none', {
+    timeout: 60_000,
+  }, async () => {
+    const place = await postgresPlace(postgresUrl);
+    const mill = await (await open(place)).register();
+    const other = await open(place);
+    const killer = new pg.Client(postgresUrl);
+    await killer.connect();
+    let written = 0;
+    await Promise.all(
+      [mill, other].flatMap((each, process) =>
+        [0, 1, 2].map(async (lane) => {
+          for (let count = 0; count < 60; count++) {
+            await each.must(newTrace(`${process}-${lane}-${count}`, `key-${lane}-${count % 30}`));
+            if (++written % 20 === 0)
+              void killer.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+                `tidemill ${place.schema}`,
+              ]);
+          }
+        }),
+      ),
+    );
+    expect(await compareLogWithProjection(mill.store)).toEqual([]);
+    const patterns = await mill.store.records({ noun: 'pattern', projectId: PROJECT, limit: 1000 });
+    expect(patterns.map(({ count }) => count)).toEqual(Array.from({ length: 90 }, () => 4));
+    await killer.end();
+    await other.store.close();
     await mill.store.close();
     await place.remove();
   });

@@ -347,6 +347,9 @@ export class SimRepository implements Workspace {
   async remove(ref: WorktreeRef): Promise<void> {
     this.branches.delete(ref.branch);
   }
+  async present(tasks: WorktreeRef[]): Promise<string[]> {
+    return tasks.flatMap(({ branch }) => (this.branches.has(branch) ? branch : []));
+  }
   async leaks(alive: WorktreeRef[]): Promise<string[]> {
     const known = new Set(alive.map(({ branch }) => branch));
     return [...this.branches.keys()].filter((branch) => !known.has(branch));

@@ -71,6 +71,7 @@ export const REACTORS = {
   worktrees: {
     role: 'engine',
     on: ['task.moved', 'conflict.aborted'],
+    clock: 'every ten minutes',
     does: 'Removes worktrees that nobody needs',
   },
   'conflict-forecast': {

@@ -30,6 +30,9 @@ export class Rows<T extends { id: string }> {
   ask(id: string): void {
     this.#asked.add(id);
   }
+  isAsked(id: string): boolean {
+    return this.#asked.has(id);
+  }
   /** The first row loaded under an id stays. */
   load(row: T): void {
     if (!this.#rows.has(row.id)) this.#rows.set(row.id, row);

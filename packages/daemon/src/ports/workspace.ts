@@ -314,6 +314,8 @@ export interface Workspace {
   mergeLosses(task: WorktreeRef): Promise<MergeLoss[]>;
   /** Removes the worktree and branch. Work that has not landed is snapshotted. */
   remove(task: WorktreeRef): Promise<void>;
+  /** The branches of those tasks that still have a worktree or a branch. */
+  present(tasks: WorktreeRef[]): Promise<string[]>;
   /** Worktrees and task branches that belong to none of these tasks. */
   leaks(alive: WorktreeRef[]): Promise<string[]>;
   collectGarbage(alive: WorktreeRef[]): Promise<string[]>;

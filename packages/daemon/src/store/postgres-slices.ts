@@ -101,10 +101,15 @@ export function rowSavesOf(loaded: LoadedSlice): PreparedCall[] {
   if (workers.removed.size > 0) steps.push(call('delete_workers', [...workers.removed]));
   save('tasks', tasks);
   save('runs', runs);
-  write(
-    'save_records',
-    [...records.changed.values()].map((row) => valuesOf('records', row)),
+  // A record that was looked for and not found is inserted, never saved over another one: no lock keeps two processes from
+  // creating it at the same time. The second one fails, and decides again with the first one's record.
+  const [missing, others] = [true, false].map((isMissing) =>
+    [...records.changed.values()]
+      .filter(({ id }) => (records.isAsked(id) && !loaded.isStored(id)) === isMissing)
+      .map((row) => valuesOf('records', row)),
   );
+  write('insert_records', missing!);
+  write('save_records', others!);
   write('save_record_words', [...records.changed.values()].flatMap(wordsOfRecord));
   write(
     'insert_evidence',

@@ -80,6 +80,7 @@ const STATEMENTS = {
   insert_dependencies: inserting('dependencies', DEPENDENCY),
   insert_runs: inserting('runs', columnsOfTable('runs')),
   update_runs: updating('runs', columnsOfTable('runs')),
+  insert_records: inserting('records', columnsOfTable('records')),
   save_records: `${inserting('records', columnsOfTable('records'))} ON CONFLICT (id) DO UPDATE SET
     parent = excluded.parent, is_open = excluded.is_open, due_at = excluded.due_at, doc = excluded.doc`,
   save_record_words: `(${lists(WORDS)}) AS INSERT INTO record_words (${names(WORDS)})

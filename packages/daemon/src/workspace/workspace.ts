@@ -161,6 +161,10 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     ...makeConflictEditor(site, { at, ifThere }),
     remove: (task) =>
       site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
+    present: async (tasks) => {
+      const found = new Set((await findLeaks(site, [])).map(({ name }) => name));
+      return tasks.flatMap((task) => (found.has(site.place(task).name) ? task.branch : []));
+    },
     leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),
     collectGarbage: async (alive) => {
       await removeScratches(site);
