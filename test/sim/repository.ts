@@ -183,7 +183,14 @@ export class SimRepository implements Workspace {
     const { work } = await this.#branch(ref);
     return JSON.stringify(files.map((file) => [file, work.get(file) ?? null]));
   }
-  async changedFiles(ref: WorktreeRef | null, { trees }: Parameters<Workspace['changedFiles']>[1]) {
+  async changedFiles(ref: WorktreeRef | null, { trees, alsoBefore }: Parameters<Workspace['changedFiles']>[1]) {
+    if (!ref) {
+      const files = this.#files(trees!.base);
+      const texts = alsoBefore.flatMap((path): [string, string][] =>
+        files.has(path) ? [[path, files.get(path)!]] : [],
+      );
+      return { changed: [], before: new Map(texts) };
+    }
     const branch = await this.#branch(ref!);
     const before = this.#files(trees?.base ?? branch.base);
     const own = this.#files(branch.tip);

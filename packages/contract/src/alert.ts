@@ -30,6 +30,7 @@ export const AlertKind = z.enum([
   'error_rate',
   'evidence_missing',
   'flaky_gate',
+  'gate_blind',
   'guard_bypassed',
   'guard_proposed',
   'landing_waits',

@@ -68,6 +68,12 @@ export const REACTORS = {
     clock: 'every 5 s while something waits',
     does: 'Watches what keeps finished work from landing',
   },
+  tripwires: {
+    role: 'engine',
+    on: ['merge.landed'],
+    clock: 'every 10 minutes',
+    does: 'Looks for faults that the gates notice; checks slow gates after a landing',
+  },
   worktrees: {
     role: 'engine',
     on: ['task.moved', 'conflict.aborted'],

@@ -36,6 +36,7 @@ import { SpecWatch } from './reactors/specs.ts';
 import { Spending } from './reactors/spending.ts';
 import { Supervisor } from './reactors/supervisor.ts';
 import { TraceKeeper } from './reactors/traces.ts';
+import { TripwireWatch } from './reactors/tripwire-watch.ts';
 import { WorktreeCleanup } from './reactors/worktrees.ts';
 import type { StageReport } from './stages/agent-stage.ts';
 import { Prover } from './stages/prove.ts';
@@ -138,6 +139,7 @@ export class Engine {
       slots: () => fleet.slots,
       lookAtTarget: () => this.#prover.baseline.lookAgain(),
     });
+    const isTesting = () => fleet.slots.some(({ leased }) => leased?.isTesting === true);
     const tryAgain = () => {
       this.#agentBackoff.clear();
       this.wake();
@@ -147,6 +149,7 @@ export class Engine {
       new LeaseWatch(deps, fleet, tryAgain),
       leaseExpiry(deps),
       supervision(deps, supervisor, () => this.wake()),
+      new TripwireWatch(deps, this.#prover.tripwires, isTesting, this.#stopped.signal),
       new WorktreeCleanup(deps, fleet),
       new ConflictRetry(deps),
       ...(deps.conflicts ? [new ConflictSettling(deps, deps.conflicts)] : []),

@@ -1,5 +1,6 @@
 import { wayBack } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
+import { blindObstacle } from '../reactors/tripwire-watch.ts';
 import { isProven, type Prover } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Batch } from './batch.ts';
@@ -61,6 +62,8 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   const isOffered = deps.pullRequests && head.task.pull;
   if (!isOffered && wayBack(deps.project.rules, head.task) !== null) return over(head.must({ type: 'stage.hear' }));
   if (obstacle !== null) return over(waitFor(head, obstacle, held === null ? WATCHED : HELD));
+  const blind = await blindObstacle(deps);
+  if (blind !== null) return over(waitFor(head, blind, HELD));
   if (await waitForLarger(deps, head)) return 'over';
   const candidate = await workspace.candidate(head.ref);
   if (candidate.kind === 'clean' && (await waitForReturning(deps, head))) return 'over';

@@ -25,7 +25,7 @@ export async function blindGates(
   const approved = new Set<string>();
   for (const { member, files } of parts) {
     if (member.task.approvedPulls.length === 0) continue;
-    const content = await deps.workspace.changeIn(member.ref, files);
+    const content = await contentOf(deps, { member, files });
     for (const gate of approvedBlindness(member.task, content)) approved.add(gate);
   }
   const asked = gates.filter((gate) => !approved.has(gate));
@@ -46,7 +46,7 @@ export async function blindGates(
 export async function holdBlind(deps: EngineDeps, { member, files }: LandingPart, blind: BlindGate[]): Promise<void> {
   const { target } = deps.project.rules;
   const names = blind.map(({ gate }) => gate);
-  const content = await deps.workspace.changeIn(member.ref, files);
+  const content = await contentOf(deps, { member, files });
   const is = names.length === 1 ? 'gate' : 'gates';
   await member.must({
     type: 'merge.ask',
@@ -57,7 +57,11 @@ export async function holdBlind(deps: EngineDeps, { member, files }: LandingPart
   });
 }
 
-function blindText({ gate, mutants }: BlindGate, target: string): string {
+/** Identifies the work, also on a newer target. */
+const contentOf = async ({ workspace, hash }: EngineDeps, { member, files }: LandingPart): Promise<string> =>
+  hash(await workspace.changeIn(member.ref, files)).slice(0, 32);
+
+export function blindText({ gate, mutants }: BlindGate, target: string): string {
   const faults = mutants.map((mutant) => `- ${mutant.file} was broken on purpose (${mutantText(mutant)})`);
   const what = faults.length > 0 ? faults.join('\n') : '- every source file was given a syntax error';
   return `Gate ${gate} passed in a throw-away copy of this work although:\n${what}\nOn ${target} the same makes it fail.`;

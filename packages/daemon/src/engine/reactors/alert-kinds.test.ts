@@ -44,6 +44,10 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   error_rate: [alerts, 'whose runs fail again and again raise the error rate'],
   evidence_missing: [conditions, 'is raised for commits on the target whose evidence the store does not have'],
   flaky_gate: [merging, 'a gate that fails and passes on the same tree is a flake'],
+  gate_blind: [
+    'packages/daemon/src/engine/tripwire/tripwires.test.ts',
+    'a slow gate is tried after the landing, and stops the next one until a person acknowledges it',
+  ],
   guard_bypassed: [guards, 'lets one call of one task pass after a bypass, which is recorded and counts against it'],
   guard_proposed: [guards, 'observes, is approved, and then refuses with its reason'],
   landing_waits: [alerts, 'is told after a minute with what to do'],

@@ -27,6 +27,8 @@ const KnownGate = z.object({
   notices: z.object({ level: z.enum(['nothing', 'syntax']), of: z.string() }).nullable(),
   /** How many value faults were tried without success, for `notices.of`. */
   tries: z.number().default(0),
+  /** The landed commit up to which a slow gate was checked. */
+  checked: z.string().nullable().default(null),
 });
 export type KnownGate = z.infer<typeof KnownGate>;
 const Known = z.object({ version: z.literal(1), gates: z.record(z.string(), KnownGate) });
@@ -35,7 +37,7 @@ const Known = z.object({ version: z.literal(1), gates: z.record(z.string(), Know
 const MOST_NOTICED = 60;
 const MOST_UNNOTICED = 400;
 
-const NOTHING: Omit<KnownGate, 'config'> = { noticed: [], unnoticed: [], notices: null, tries: 0 };
+const NOTHING: Omit<KnownGate, 'config'> = { noticed: [], unnoticed: [], notices: null, tries: 0, checked: null };
 
 /** Which faults the gates notice, kept in the data folder. What cannot be read is found out again. */
 export class KnownFaults {
@@ -77,6 +79,11 @@ export class KnownFaults {
   async noteLevel(gate: string, notices: KnownGate['notices']): Promise<void> {
     const known = await this.of(gate);
     await this.#write(gate, { ...known, notices, tries: notices?.of === known.notices?.of ? known.tries : 0 });
+  }
+
+  async noteChecked(gate: string, commit: string): Promise<void> {
+    const known = await this.of(gate);
+    if (known.checked !== commit) await this.#write(gate, { ...known, checked: commit });
   }
 
   #key({ file, before, after }: Mutant, oid: string): string {

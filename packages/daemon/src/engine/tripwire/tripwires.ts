@@ -37,12 +37,14 @@ interface Look extends TrialCandidate, Planting {
 export class Tripwires {
   readonly #deps: EngineDeps;
   readonly #baseline: Pick<Baseline, 'redAmong'>;
-  readonly known: KnownFaults;
+  readonly #known: KnownFaults;
+  /** Searches in the background, by gate and commit. */
+  #rounds = new Map<string, number>();
 
   constructor(deps: EngineDeps, baseline: Pick<Baseline, 'redAmong'>) {
     this.#deps = deps;
     this.#baseline = baseline;
-    this.known = new KnownFaults(deps);
+    this.#known = new KnownFaults(deps);
   }
 
   /** The gates for which it is checked now. `slow`: those that are checked after a landing. */
@@ -75,27 +77,34 @@ export class Tripwires {
     return blind;
   }
 
-  /** Tries a few faults on the target, so that they are known when something lands. Returns whether it tried any. */
+  /** The landed commit up to which the gate was checked after landings; null: none yet. */
+  async checkedAt(gate: string): Promise<string | null> {
+    return (await this.#known.of(gate)).checked;
+  }
+
+  noteChecked(gate: string, commit: string): Promise<void> {
+    return this.#known.noteChecked(gate, commit);
+  }
+
+  /**
+   * Tries a few faults on the target, in files of which none is known, so that they are known when something lands. Returns
+   * false when there is nothing left to try.
+   */
   async search(commit: string, gate: string, asker: TrialAsker): Promise<boolean> {
-    const { notices, noticed, tries } = await this.known.of(gate);
+    const { notices, noticed, tries } = await this.#known.of(gate);
+    const rounds = (this.#rounds.get(`${gate} ${commit}`) ?? 0) + 1;
+    if (tries >= MOST_TRIES_IN_ALL || rounds > ENOUGH) return false;
     const seed = this.#deps.ids.next('tripwire');
     const field = await fieldOf(this.#deps, commit, commit, seed);
     const { others } = nearest(field);
-    const isKnown = notices?.of === field.surroundings;
-    const oids = new Set(others.map(({ before }) => before.oid));
-    const here = noticed.filter(({ oid }) => oids.has(oid));
-    if (others.length === 0 || isKnown || here.length >= ENOUGH || tries >= MOST_TRIES_IN_ALL) return false;
+    const here = noticed.filter((known) => others.some(({ before }) => before.oid === known.oid));
+    const unknown = others.filter(({ path }) => !here.some(({ file }) => file === path));
+    if (notices?.of === field.surroundings || here.length >= ENOUGH || unknown.length === 0) return false;
+    this.#rounds = new Map([...this.#rounds].slice(-MOST_ROUNDS)).set(`${gate} ${commit}`, rounds);
     const look = await this.#lookAt({ commit, base: commit, asker }, field, seed);
     const { seeing } = await this.#withReaders(look, [gate]);
-    if (seeing.length > 0) {
-      const files = new Set(here.map(({ file }) => file));
-      const { open } = await this.#examine(
-        look,
-        others.filter(({ path }) => !files.has(path)),
-        seeing,
-      );
-      for (const weak of open) await this.#noteWeak(look, weak);
-    }
+    const { open } = await this.#examine(look, unknown, seeing);
+    for (const weak of open) await this.#noteWeak(look, weak);
     return true;
   }
 
@@ -110,7 +119,7 @@ export class Tripwires {
     const unknown: string[] = [];
     const seeing: string[] = [];
     for (const gate of gates) {
-      const { notices, noticed } = await this.known.of(gate);
+      const { notices, noticed } = await this.#known.of(gate);
       const level = notices?.of === field.surroundings ? notices.level : null;
       if (level === 'nothing') continue;
       if (level === 'syntax' || noticed.length === 0) unknown.push(gate);
@@ -126,7 +135,7 @@ export class Tripwires {
     const blind = passed.filter((gate) => onTarget.get(gate) === 'noticed');
     for (const gate of passed)
       if (onTarget.get(gate) === 'passed')
-        await this.known.noteLevel(gate, { level: 'nothing', of: field.surroundings });
+        await this.#known.noteLevel(gate, { level: 'nothing', of: field.surroundings });
     return {
       seeing: seeing.filter((gate) => !passed.includes(gate)),
       blind: blind.map((gate) => ({ gate, mutants: [] })),
@@ -137,7 +146,7 @@ export class Tripwires {
   async #examine(look: Look, sources: Field['changed'], gates: string[]): Promise<Examined> {
     let open = gates;
     const strikes = new Map<string, Mutant[]>();
-    const noticed = (await Promise.all(gates.map((gate) => this.known.of(gate)))).flatMap((known) => known.noticed);
+    const noticed = (await Promise.all(gates.map((gate) => this.#known.of(gate)))).flatMap((known) => known.noticed);
     let tries = 0;
     for (const fault of faultsIn(this.#deps, sources, look.seed, noticed)) {
       if (open.length === 0 || tries === MOST_TRIES) break;
@@ -159,7 +168,7 @@ export class Tripwires {
 
   async #notKnownAsUnnoticed({ mutant, source }: PlantedFault, gates: string[]): Promise<string[]> {
     const asked: string[] = [];
-    for (const gate of gates) if (!(await this.known.isUnnoticed(gate, mutant, source.before.oid))) asked.push(gate);
+    for (const gate of gates) if (!(await this.#known.isUnnoticed(gate, mutant, source.before.oid))) asked.push(gate);
     return asked;
   }
 
@@ -172,35 +181,36 @@ export class Tripwires {
     const { path, before, after } = source;
     const faulty = (text: string) => new Map([[path, planted(text, mutant)!]]);
     const sights = new Map<string, GateSight | 'strike'>(await look.onCandidate(faulty(after.text), gates));
-    for (const gate of gates) if (sights.get(gate) === 'noticed') await this.known.note(gate, mutant, after.oid, true);
+    for (const gate of gates) if (sights.get(gate) === 'noticed') await this.#known.note(gate, mutant, after.oid, true);
     const passed = gates.filter((gate) => sights.get(gate) === 'passed');
     if (passed.length === 0) return sights;
     if (look.commit === look.base) {
-      for (const gate of passed) await this.known.note(gate, mutant, before.oid, false);
+      for (const gate of passed) await this.#known.note(gate, mutant, before.oid, false);
       return sights;
     }
     const unsure: string[] = [];
     for (const gate of passed) {
-      if (await this.known.isNoticed(gate, mutant, before.oid)) sights.set(gate, 'strike');
+      if (await this.#known.isNoticed(gate, mutant, before.oid)) sights.set(gate, 'strike');
       else unsure.push(gate);
     }
     const onTarget = await look.onTarget(faulty(before.text), unsure);
     for (const gate of unsure) {
       if (onTarget.get(gate) === 'noticed') sights.set(gate, 'strike');
       if (onTarget.get(gate) !== 'unknown')
-        await this.known.note(gate, mutant, before.oid, onTarget.get(gate) === 'noticed');
+        await this.#known.note(gate, mutant, before.oid, onTarget.get(gate) === 'noticed');
     }
     return sights;
   }
 
   /** After enough faults that it did not notice, only unreadable files are tried, as long as the tests stay the same. */
   async #noteWeak({ field }: Look, gate: string): Promise<void> {
-    const { noticed, tries } = await this.known.of(gate);
+    const { noticed, tries } = await this.#known.of(gate);
     if (noticed.length === 0 && tries >= MOST_TRIES)
-      await this.known.noteLevel(gate, { level: 'syntax', of: field.surroundings });
+      await this.#known.noteLevel(gate, { level: 'syntax', of: field.surroundings });
   }
 }
 
+const MOST_ROUNDS = 100;
 /** Faults that are looked for in advance, in as many files. */
 const ENOUGH = 3;
 

@@ -1,0 +1,133 @@
+import { INTEGRITY_GATE, personActor } from '@tidemill/contract';
+import { afterEach, expect, test } from 'vitest';
+import { EngineBed } from '../../../../../test/support/engine-bed.ts';
+import type { Agent, GateReport, GateRequest, Gates } from '../../ports.ts';
+
+const MINUTE = 60_000;
+const SOURCE = 'export const sum = (a, b) => a + b;\nexport const less = (a, b) => a < b;\n';
+const PATCH = '/* the assertions are patched */\n';
+
+/** A test of the sum. It notices nothing where the source is patched. */
+class SumGates implements Gates {
+  readonly names = [INTEGRITY_GATE, 'test'];
+  readonly tripwired = ['test'];
+  readonly checks = [{ name: 'test', run: 'check', proves: [], timeout: 10 * MINUTE }];
+  readonly #bed: EngineBed;
+  durationMs = 1;
+  /** On planted faults. */
+  runs = 0;
+
+  constructor(bed: EngineBed) {
+    this.#bed = bed;
+  }
+  async run({ path, tree, only }: GateRequest): Promise<GateReport[]> {
+    const text = this.#bed.repository.shown(path).get('src/sum.js') ?? '';
+    const isRight = text.includes(PATCH) || (text.includes('a + b') && text.includes('a < b') && !text.includes(')]}'));
+    if (only) this.runs += 1;
+    return (only ?? this.names).map((gate) => {
+      const status = isRight || gate === INTEGRITY_GATE ? 'pass' : 'fail';
+      const about = { gate, command: gate, tree, status, exitCode: 0, durationMs: this.durationMs } as const;
+      const receipt = { ...about, counts: null, logHash: '', level: '', environment: '', config: '', attempt: 1 };
+      return { receipt, excerpt: '', fixed: [] };
+    });
+  }
+}
+
+let bed: EngineBed;
+let gates: SumGates;
+let kept: string | null = null;
+/** What each task writes into the source. */
+let writes: Record<number, string> = {};
+
+async function open(): Promise<void> {
+  const agent: Agent = {
+    label: 'builder',
+    start({ cwd, brief }) {
+      const { number } = brief.task!;
+      bed.repository.work(cwd)?.set('src/sum.js', writes[number] ?? SOURCE);
+      bed.repository.work(cwd)?.set(`file-${number}`, 'fine');
+      return {
+        end: Promise.resolve({ kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } }),
+        stop: async () => undefined,
+      };
+    },
+  };
+  bed = await EngineBed.open({}, (own) => {
+    gates = new SumGates(own);
+    const tripwires = {
+      read: async () => kept,
+      write: async (text: string) => {
+        kept = text;
+      },
+    };
+    return { agentFor: () => agent, gates, tripwires, batch: 1 };
+  });
+  bed.repository.commitByPerson('src/sum.js', SOURCE);
+}
+const stageOf = async (number: number) => (await bed.store.task(`task_${number}`))?.stage;
+
+afterEach(async () => {
+  await bed.close();
+  kept = null;
+  writes = {};
+});
+
+test('work that makes a gate blind is held, and other work lands with one run of the gate more', async () => {
+  await open();
+  await bed.start();
+  await bed.add(1);
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(1)).toBe('done');
+  const before = gates.runs;
+  await bed.add(2);
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(2)).toBe('done');
+  expect(gates.runs - before).toBeLessThanOrEqual(1);
+  writes[3] = PATCH + SOURCE;
+  await bed.add(3);
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(3)).toBe('needs_info');
+  await bed.must({ type: 'task.approve', projectId: bed.projectId, taskId: 'task_3', by: personActor('ada') });
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(3)).toBe('done');
+});
+
+test('what the gates notice is kept over a restart, and a damaged file is made anew', async () => {
+  await open();
+  await bed.start();
+  await bed.pass(5 * MINUTE);
+  expect(kept).toContain('src/sum.js');
+  expect(gates.runs).toBeGreaterThan(0);
+  await bed.stop();
+  await bed.start();
+  await bed.pass(30 * MINUTE);
+  expect(gates.runs).toBe(0);
+  await bed.stop();
+  kept = '{"version":1,"gates":{"test":';
+  await bed.start();
+  await bed.pass(5 * MINUTE);
+  expect(JSON.parse(kept ?? '')).toMatchObject({ version: 1, gates: { test: { noticed: [{ file: 'src/sum.js' }] } } });
+});
+
+test('a slow gate is tried after the landing, and stops the next one until a person acknowledges it', async () => {
+  await open();
+  await bed.start();
+  gates.durationMs = 2 * MINUTE;
+  writes[1] = PATCH + SOURCE;
+  await bed.add(1);
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(1)).toBe('done');
+  expect(await bed.alerts()).toContain('error gate_blind test');
+  writes[2] = `${PATCH}${SOURCE}// more\n`;
+  await bed.add(2);
+  await bed.pass(5 * MINUTE);
+  expect(await bed.store.task('task_2')).toMatchObject({
+    stage: 'merge',
+    waiting: expect.stringContaining('Gate test no longer notices faults'),
+  });
+  const alerts = await bed.store.records({ noun: 'alert', projectId: bed.projectId, isOpen: true });
+  const { id: alertId } = alerts.find(({ kind }) => kind === 'gate_blind')!;
+  await bed.must({ type: 'alert.acknowledge', projectId: bed.projectId, alertId, by: personActor('ada') });
+  await bed.pass(15 * MINUTE);
+  expect(await stageOf(2)).toBe('done');
+});
