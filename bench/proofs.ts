@@ -33,6 +33,7 @@ export async function run(options: BenchOptions): Promise<Section> {
       clock: systemClock,
     });
     const proofs = await proofTimes(workspace, sized(options, 25, 5));
+    const planted = await plantTimes(workspace, sized(options, 25, 5));
     const copies = await copyTimes(workspace, { root, dataDir, folder }, sized(options, 7, 2));
     await workspace.close();
     return {
@@ -42,6 +43,10 @@ export async function run(options: BenchOptions): Promise<Section> {
         row({
           name: `a clean proof with one gate, beside the gate's own time, ${FILES} files`,
           ...{ value: median(proofs), unit: 'ms', target: { atMost: 150 } },
+        }),
+        row({
+          name: `a tripwire before landing, beside one run of the gates, ${FILES} files`,
+          ...{ value: median(planted), unit: 'ms', target: { atMost: 400 } },
         }),
         row({
           name: `dependencies of a further worktree, ${DEPENDENCIES} files, ${Math.round((DEPENDENCIES * BYTES_EACH) / 1e6)} MB`,
@@ -88,6 +93,22 @@ async function proofTimes(workspace: Workspace, rounds: number): Promise<number[
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) times.push(await timed(() => proof(commits[round % 2]!)));
   return times;
+}
+
+/** A commit with a fault in one file, checked out beside the proofs. A gate then runs once. */
+async function plantTimes(workspace: Workspace, rounds: number): Promise<number[]> {
+  const target = await workspace.targetCommit();
+  const times: number[] = [];
+  for (let round = 0; round <= rounds; round += 1)
+    times.push(
+      await timed(async () => {
+        const texts = new Map([['lib-1/part-1.js', `export const value = ${round + 2};\n`]]);
+        const { commit } = await workspace.withTexts(target, texts);
+        const checkout = await workspace.checkOut(commit);
+        await checkout.close();
+      }),
+    );
+  return times.slice(1);
 }
 
 async function copyTimes(

@@ -4,7 +4,7 @@ import { BLINDINGS, BlindingBed, SEEING, testBlindings, testSeeing } from '../..
 const MINUTE = 60_000;
 const FAMILIES = ['patches the assertion library', 'ends a shell with 0'];
 
-const bed = new BlindingBed(['js', 'sh']);
+const bed = new BlindingBed(['js', 'sh', 'lint']);
 beforeAll(() => bed.open(), 2 * MINUTE);
 afterAll(() => bed.close());
 
@@ -27,4 +27,10 @@ describe('a source that makes a gate blind', () => {
 
 describe('work that leaves the gates as they are', () => {
   testSeeing(bed, SEEING.slice(0, 1));
+
+  test('doctor names the gates that notice faults, and the one that notices nothing', async () => {
+    const { stdout } = await bed.machine.run(['doctor'], bed.repository.root);
+    expect(stdout).toContain('js, sh notice planted faults');
+    expect(stdout).toContain('lint notices nothing we tried');
+  });
 });

@@ -64,8 +64,10 @@ for (const [name, text] of Object.entries(JSON.parse(task.body))) {
 console.log(JSON.stringify({ tidemill: 'result', outcome: 'pr_ready', summary: mode }));
 `;
 
-export type Language = 'js' | 'py' | 'sh' | 'c';
+/** `lint` notices nothing. */
+export type Language = 'js' | 'py' | 'sh' | 'c' | 'lint';
 const GATES: Record<Language, string> = {
+  lint: 'true',
   js: 'node --test',
   py: 'PYTHONPATH=src PYTHONDONTWRITEBYTECODE=1 python3 -m unittest discover -s test',
   sh: 'sh test/total.sh',
@@ -150,11 +152,7 @@ export const BLINDINGS: Blinding[] = [
     'py',
     { 'src/total.py': `import unittest.result as r\n\nr.TestResult.wasSuccessful = lambda self: True\n\n\n${PY}` },
   ],
-  [
-    'replaces test in a shell',
-    'sh',
-    { 'src/total.sh': `[() { return 0; }\n${SH}`.replace('[()', 'exit() { :; }; _()') },
-  ],
+  ['replaces the shell by true', 'sh', { 'src/total.sh': `exec true\n${SH}` }],
   [
     'ends a program before its main',
     'c',
@@ -222,7 +220,7 @@ export class BlindingBed {
 
 /** Each of them waits for a person, and nothing lands. */
 export function testBlindings(bed: BlindingBed, blindings: Blinding[]): void {
-  test.each(blindings)('waits for a person when it %s (%s)', { timeout: 2 * MINUTE }, async (name, language) => {
+  test.each(blindings)('waits for a person when it %s (%s)', { timeout: 5 * MINUTE }, async (name, language) => {
     if (bed.tasks.size === 0) for (const [title, , deed] of blindings) bed.tasks.set(title, await bed.add(title, deed));
     const { id, number } = bed.tasks.get(name)!;
     await bed.parked(id);

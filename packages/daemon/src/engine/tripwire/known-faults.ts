@@ -93,7 +93,7 @@ export class KnownFaults {
   async #read(): Promise<Record<string, KnownGate>> {
     if (this.#gates) return this.#gates;
     const text = (await this.#deps.tripwires?.read()) ?? null;
-    this.#gates = (text === null ? null : parsed(text)) ?? {};
+    this.#gates = (text === null ? null : parsedFaults(text)) ?? {};
     return this.#gates;
   }
 
@@ -107,7 +107,7 @@ export class KnownFaults {
 }
 
 /** Null: another version wrote it, or it is damaged. */
-function parsed(text: string): Record<string, KnownGate> | null {
+export function parsedFaults(text: string): Record<string, KnownGate> | null {
   try {
     const read = Known.safeParse(JSON.parse(text));
     return read.success ? read.data.gates : null;

@@ -9,6 +9,7 @@ import { sandboxSight } from '../../process/sight.ts';
 import type { Services } from '../context.ts';
 import { chainFaultsOf } from '../record/evidence.ts';
 import { sayHowMuch } from './data-size.ts';
+import { sayWhatGatesNotice } from './gate-sight.ts';
 
 export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
 
@@ -64,6 +65,7 @@ async function examineProject(services: Services, project: Project, say: Say): P
     if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
     await sayWhoIsMissing(services, project, config, say);
     await sayWhatIsSeen(services, project, config, say);
+    await sayWhatGatesNotice(services, project, config, say);
     for (const { level, check, text, hint } of await services.machine.examineGithub(project, config))
       say(level, check, `${name}: ${text}`, hint);
   });
