@@ -113,10 +113,13 @@ describe('a clean checkout', () => {
   });
 
   test.each([
-    ['removed', async (file: string) => rm(file)],
-    ['replaced', async (file: string) => writeFile(file, 'gitdir: /elsewhere\n')],
-    ['made a folder', async (file: string) => rm(file).then(() => mkdir(file))],
-  ])('whose link to the repository was %s is mended at the next use', async (_how, damage) => {
+    ['removed', (folder: string) => rm(folder, { recursive: true })],
+    [
+      'replaced',
+      (folder: string) => rm(folder, { recursive: true }).then(() => writeFile(folder, 'gitdir: /elsewhere\n')),
+    ],
+    ['emptied', (folder: string) => rm(folder, { recursive: true }).then(() => mkdir(folder))],
+  ])('whose git folder was %s is mended at the next use', async (_how, damage) => {
     const one = await out();
     await damage(join(one.path, '.git'));
     await one.close();

@@ -84,6 +84,9 @@ function prepareFaults({ prepare = [], include = [] }: Partial<Config>): Complai
   ];
 }
 
+/** A proof in a sandbox has these only if its command names them. */
+const PER_WORKTREE = new Set(['TIDEMILL_WORKTREE', 'TIDEMILL_PORT_BASE']);
+
 /** Invalid variable names, and names that Tidemill sets itself. */
 function surroundingsFaults({ gates = [], prepare = [] }: Partial<Config>): Complaint[] {
   const of = (key: 'gates' | 'prepare', list: { env: Record<string, string>; pass: string[] }[]) =>
@@ -93,7 +96,7 @@ function surroundingsFaults({ gates = [], prepare = [] }: Partial<Config>): Comp
           const path = [key, index, where!];
           if (!/^[A-Za-z_]\w*$/.test(name!))
             return [{ path, message: `"${name}" is not a valid environment variable name` }];
-          return name!.startsWith('TIDEMILL_')
+          return name!.startsWith('TIDEMILL_') && !(where === 'pass' && PER_WORKTREE.has(name!))
             ? [{ path, message: `${name} is set by Tidemill; choose another name` }]
             : [];
         },

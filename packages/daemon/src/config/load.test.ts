@@ -322,7 +322,7 @@ describe('commands that cannot work', () => {
       4,
       'is not a valid environment variable name',
     ],
-    ['a name that is taken', gates('{ name: a, run: x, pass: [TIDEMILL_PORT_BASE] }'), 4, 'is set by Tidemill'],
+    ['a name that is taken', gates('{ name: a, run: x, pass: [TIDEMILL_RUN] }'), 4, 'is set by Tidemill'],
   ])('%s is reported with its line', async (_name, text, line, message) => {
     await config(`${agents.replace('[true]', '["true"]')}${text}`);
     await expect(loadSettings(root)).rejects.toThrow(`.tidemill/config.yaml:${line}: `);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemill/contract';
 import type { BranchCi, GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
+import { shownPlace } from '../process/clone-place.ts';
 import { passedOn } from '../process/environment.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
@@ -66,6 +67,7 @@ export async function runCommand(
       runId: `gate_${randomUUID()}`,
       command: ['sh', '-c', gate.run],
       cwd: path,
+      asClone: { pass: gate.pass },
       env: { CI: '1', ...passedOn(gate.pass), ...gate.env },
       // Go refuses to build without a place for its cache, and the home folder is read-only in there.
       sandboxEnv: { GOCACHE: '/tmp/go-build' },
@@ -104,7 +106,7 @@ export async function reportOf(
 ): Promise<GateReport> {
   const { tree, again = [] } = request;
   try {
-    const found = await scanned(gate, ended, stdout, request);
+    const found = await scanned(gate, ended, stdout, request, await shownPlace(host, request.path));
     const plain = judge(ended, gate, gate.fixes ? [] : changed);
     const verdict = found && changed.length === 0 ? { ...found, note: [found.says, ...found.lines].join('\n') } : plain;
     const about = { host, worktree: request.path, network: gate.network };
@@ -150,11 +152,12 @@ async function scanned(
   ended: ChildEnd,
   stdout: string | null,
   request: GateRequest,
+  shownAt: string | null,
 ): Promise<Scanned | null> {
   if (gate.kind === undefined || gate.kind === 'command' || ended.kind !== 'exited') return null;
   const { exitCode, signal } = ended;
   if (signal !== null || exitCode === 126 || exitCode === 127 || exitCode === 137) return null;
-  return judgeScan(gate, { exitCode, stdout }, request);
+  return judgeScan(gate, { exitCode, stdout }, request, shownAt);
 }
 
 async function environmentOf({ sandbox }: ChildHost, { network }: GateConfig): Promise<string> {

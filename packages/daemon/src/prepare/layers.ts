@@ -59,12 +59,12 @@ export class Layers {
     }
   }
 
-  /** Moves the result from `from` into the layer. */
-  async add(key: string, from: string, paths: string[]): Promise<Layer> {
+  /** Moves the result from `from` into the layer. `shownAt`: the path that the steps saw instead. */
+  async add(key: string, from: string, paths: string[], shownAt: string | null): Promise<Layer> {
     const files = this.#at(key, 'files');
     await rm(this.#at(key), { recursive: true, force: true });
     await mkdir(files, { recursive: true });
-    const layer: Layer = { paths, isMovable: await isMovable(from, paths) };
+    const layer: Layer = { paths, isMovable: await isMovable(from, paths, shownAt ?? from) };
     // Files with absolute paths cannot be used elsewhere, so only this fact is recorded.
     if (layer.isMovable) for (const each of paths) await moveInto(path.join(from, each), path.join(files, each));
     const kilobytes = taskOf(key) === null ? null : await kilobytesOf(files);

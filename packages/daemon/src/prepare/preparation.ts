@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { CleanCheckout, Preparation, PreparationRequest, Prepared, Workspace } from '../ports.ts';
+import { shownPlace } from '../process/clone-place.ts';
 import { copyIncluded, type IncludeOptions } from './include.ts';
 import { inputsOf, prepareChecks } from './inputs.ts';
 import { landedKey, taskKey } from './layer-key.ts';
@@ -174,7 +175,8 @@ class Maker {
       await checkout.reset();
       const failure = await runSteps(this.#options, checkout.path, isLanded, request);
       if (failure) return { ...failure, isEnvironment: failure.isEnvironment || isLanded };
-      await this.#layers.add(key, checkout.path, await checkout.ignored());
+      const shownAt = await shownPlace(this.#options.host, checkout.path);
+      await this.#layers.add(key, checkout.path, await checkout.ignored(), shownAt);
       return null;
     } finally {
       await checkout.close();

@@ -6,6 +6,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { PrepareStep } from '@tidemill/contract';
 import type { PreparationRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
+import { passedOn } from '../process/environment.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
 import { copyTree, kilobytesOf } from './tree-files.ts';
@@ -72,13 +73,13 @@ async function runStep(
 ): Promise<StepFailure | null> {
   let output = Buffer.alloc(0);
   const running = watch?.begin(step.timeout);
-  const passed = step.pass.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
   const child = startChild({
     host,
     runId: `prepare_${randomUUID()}`,
     command: ['sh', '-c', step.run],
     cwd: folder,
-    env: { CI: '1', ...cacheVariables(cache), ...Object.fromEntries(passed), ...step.env },
+    asClone: { pass: step.pass },
+    env: { CI: '1', ...cacheVariables(cache), ...passedOn(step.pass), ...step.env },
     network: step.network,
     networkSettings: step.network,
     writable: [cache, ...(step.network ? CONTAINER_SOCKETS : [])],

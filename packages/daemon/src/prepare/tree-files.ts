@@ -98,14 +98,16 @@ export async function changedSince(mark: string, folder: string, paths: string[]
 /**
  * Environments that name their own folder (a Python environment, a link or script with the whole path) cannot be moved.
  */
-export async function isMovable(from: string, paths: string[]): Promise<boolean> {
+export async function isMovable(from: string, paths: string[], shownAt: string): Promise<boolean> {
   if (paths.length === 0) return true;
   const where = paths.map((each) => `./${each}`);
   const options = { cwd: from, maxBuffer: MAX_OUTPUT };
   const finds = async (...test: string[]) => (await run('find', [...where, ...test], options)).stdout.trim() !== '';
   if (await finds('-name', 'pyvenv.cfg', '-print', '-quit')) return false;
-  if (await finds('-type', 'l', '-lname', `${from}/*`, '-print', '-quit')) return false;
-  const scripts = ['-type', 'f', '-perm', '-u+x', '-size', '-64k', '-exec', 'grep', '-lFI', '--', from, '{}', '+'];
+  for (const folder of new Set([from, shownAt]))
+    if (await finds('-type', 'l', '-lname', `${folder}/*`, '-print', '-quit')) return false;
+  const names = ['-e', from, '-e', shownAt];
+  const scripts = ['-type', 'f', '-perm', '-u+x', '-size', '-64k', '-exec', 'grep', '-lFI', ...names, '--', '{}', '+'];
   // grep exits with 1 when it finds nothing, and find returns that.
   const { stdout } = await run('find', [...where, ...scripts], options).catch((error: { stdout?: string }) => ({
     stdout: error.stdout ?? '',

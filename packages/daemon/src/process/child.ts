@@ -47,6 +47,11 @@ export interface ChildSpec {
   networkSettings?: boolean;
   /** In a sandbox the worktree is read-only too: for work that must not change anything. */
   readOnlyWorktree?: boolean;
+  /**
+   * In a sandbox, a clean checkout is shown as a clone of the project at a plain path, without variables of Tidemill
+   * except those that `pass` names: work must not find out where it is proven.
+   */
+  asClone?: { pass: readonly string[] };
   readable?: string[];
   writable?: string[];
   /** In a sandbox: folders that look empty, except for paths in `readable` and `writable`. */

@@ -37,17 +37,19 @@ const PASSED_ON = new Set(['PATH', 'HOME', 'LANG', 'TERM', 'TMPDIR', 'USER', 'SH
 export function childEnvironment(
   own: NodeJS.ProcessEnv,
   given: Record<string, string>,
-  marker: Marker,
+  marker: Marker | null,
 ): Record<string, string> {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(own)) {
     if (value !== undefined && (PASSED_ON.has(name) || name.startsWith('LC_'))) env[name] = value;
   }
-  return { ...env, ...given, [HOME_MARK]: marker.homeId, [RUN_MARK]: marker.runId };
+  return { ...env, ...given, ...(marker ? { [HOME_MARK]: marker.homeId, [RUN_MARK]: marker.runId } : {}) };
 }
 
 /** The variables of the daemon's environment that a setting names, if they are set. */
 export function passedOn(names: string[]): Record<string, string> {
-  const found = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
+  // Tidemill's own are those of the child, not of the daemon.
+  const others = names.filter((name) => !name.startsWith('TIDEMILL_'));
+  const found = others.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]] as const]));
   return Object.fromEntries(found);
 }

@@ -66,6 +66,14 @@ export class GitView {
     ];
   }
 
+  /** Only the objects, for a clone that borrows them. */
+  async objects(root: string): Promise<string[]> {
+    const folder = await commonFolder(root);
+    if (folder === null) return [];
+    const objects = path.join(folder, 'objects');
+    return [objects, ...(await alternates(objects))];
+  }
+
   /** Git's settings of the machine and of the person. */
   async personal(homes: string[], dataDir: string): Promise<Mount[]> {
     const files = homes.flatMap((home) => [path.join(home, '.gitconfig'), path.join(home, '.config', 'git', 'config')]);

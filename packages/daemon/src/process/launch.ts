@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { ChildSpec } from './child.ts';
+import { shownPlace } from './clone-place.ts';
 import { childEnvironment, type Marker, worktreeVariables } from './environment.ts';
 import { homesOf } from './home.ts';
 import { withMark } from './limit-mark.ts';
@@ -22,12 +23,15 @@ export async function launchOf(spec: ChildSpec): Promise<Launch | { missing: str
   if (!folder?.isDirectory()) return { missing: `the folder ${spec.cwd} does not exist` };
   const home = spec.env?.HOME ?? process.env.HOME;
   const settings = spec.networkSettings ? await networkSettings(process.env, home) : { env: {}, readable: [] };
-  const given = { ...settings.env, ...worktreeVariables(spec.cwd), ...spec.env };
   const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
+  const shownAt = spec.asClone ? ((await shownPlace(spec.host, spec.cwd)) ?? undefined) : undefined;
+  const own = Object.entries(worktreeVariables(spec.cwd));
+  const variables = shownAt === undefined ? own : own.filter(([name]) => spec.asClone?.pass.includes(name));
+  const given = { ...settings.env, ...Object.fromEntries(variables), ...spec.env };
   const marker = { homeId: spec.host.homeId, runId: spec.runId } satisfies Marker;
   const caches = spec.networkSettings ? SCRATCH_CACHES : {};
   const inside = { ...caches, ...given, ...spec.sandboxEnv };
-  const env = childEnvironment(process.env, isSandboxed ? inside : given, marker);
+  const env = childEnvironment(process.env, isSandboxed ? inside : given, shownAt === undefined ? marker : null);
   const [name = '', ...args] = spec.command;
   const program = await findProgram(name, env, spec.cwd);
   if ('missing' in program) return program;
@@ -59,7 +63,10 @@ export async function launchOf(spec: ChildSpec): Promise<Launch | { missing: str
     ],
     writable: spec.writable ?? [],
     hidden: spec.hidden ?? [],
+    ...(shownAt === undefined ? {} : { shownAt }),
   });
-  const [file = 'bwrap', ...rest] = prefix;
-  return { file, args: [...rest, program.file, ...args], env: { ...env, TMPDIR: '/tmp' }, isSandboxed };
+  const whole = [...prefix, program.file, ...args];
+  // Without a mark in the environment, what it starts is found by the mark of its limits.
+  const [file = 'bwrap', ...rest] = shownAt === undefined ? whole : withMark(whole, marker);
+  return { file, args: rest, env: { ...env, TMPDIR: '/tmp' }, isSandboxed };
 }

@@ -14,6 +14,8 @@ import { toolFolders } from './tools.ts';
 export interface SandboxRequest {
   /** The only writable path, and the current folder of the command. */
   worktree: string;
+  /** Where the worktree is shown instead, as a clone: the person's checkout and its refs are not shown beside it. */
+  shownAt?: string;
   /** Makes the worktree read-only too. */
   readOnlyWorktree: boolean;
   /** The person's checkout: only the parts of `.git` that git needs to read history, and what git tracks. */
@@ -108,8 +110,10 @@ class Sandboxes {
     );
     const mounts = mountArguments(await gatherEtc(shown, request.dataDir, this.#copies));
     const net = request.network ? [] : ['--unshare-net'];
-    const view = [...kernel, ...mounts, ...links, '--remount-ro', '/'];
-    return ['bwrap', ...flags, ...net, '--json-status-fd', '3', ...view, '--chdir', worktree, '--'];
+    const { shownAt } = request;
+    const clone = shownAt === undefined ? [] : [request.readOnlyWorktree ? '--ro-bind' : '--bind', worktree, shownAt];
+    const view = [...kernel, ...mounts, ...links, ...clone, '--remount-ro', '/'];
+    return ['bwrap', ...flags, ...net, '--json-status-fd', '3', ...view, '--chdir', shownAt ?? worktree, '--'];
   }
 
   async ownMounts(request: SandboxRequest, worktree: string): Promise<Mount[]> {
@@ -117,12 +121,15 @@ class Sandboxes {
     const real = await realpath(root).catch(() => root);
     const named = [...request.readable, ...(await namedPrograms(request.command, real)), ...ownNode(real)];
     const readable = (await heldBy(root, named)).filter((place) => place !== root && place !== real);
+    const { shownAt } = request;
     return [
       ...as('hidden', [dataDir, ...request.hidden, ...(await unshownModules(readable, real))]),
       ...as('readable', readable),
-      ...(await this.#git.mounts(root, worktree, dataDir)),
+      ...(shownAt === undefined
+        ? await this.#git.mounts(root, worktree, dataDir)
+        : as('readable', await this.#git.objects(root))),
       ...as('writable', await heldBy(root, request.writable)),
-      ...as(request.readOnlyWorktree ? 'readable' : 'writable', [worktree]),
+      ...(shownAt === undefined ? as(request.readOnlyWorktree ? 'readable' : 'writable', [worktree]) : []),
     ];
   }
 

@@ -1,9 +1,10 @@
-import { lstat, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { nulList, statusEntries } from '../git/output.ts';
 import type { Git } from '../git/program.ts';
 import type { CleanCheckout } from '../ports.ts';
+import { makeClone, viewClone } from './proof-clone.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
 import { copyIndex, findAdmin } from './standing.ts';
@@ -15,7 +16,8 @@ import { reallyChanged } from './unconverted.ts';
  *
  *   free ──checkOut: moved to the commit──▶ in use ──close──▶ being tidied (beside other work) ──▶ free
  *
- * They never contain files of an agent's worktree. Leftovers of a gate are removed before the next use. Only prepared
+ * For the gates each of them is a clone of the repository with the target checked out (proof-clone.ts). The engine's git
+ * knows it as a worktree. They never contain files of an agent's worktree. Leftovers of a gate are removed before the next use. Only prepared
  * files (see `keep`) stay, and the preparation checks them.
  */
 export interface CheckoutPool {
@@ -113,12 +115,10 @@ async function addSlot(site: Site, number: number): Promise<Slot> {
 
 async function show(site: Site, slot: Slot, commit: string): Promise<CleanCheckout> {
   const git = site.gitAt(slot);
-  await restoreGitFile(slot);
-  await git(['reset', '-q', '--hard', commit]);
+  const [view] = await Promise.all([viewClone(site), git(['reset', '-q', '--hard', commit])]);
   const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
   if (!tree) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
-  // For gates that use git: their index matches ours.
-  await copyIndex(slot.index, join(slot.admin, 'index'));
+  await makeClone(site, slot, commit, view);
   return {
     name: slot.name,
     path: slot.path,
@@ -129,10 +129,12 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
     async reset() {
       await git(['reset', '-q', '--hard', commit]);
       await clean(site, slot);
+      await makeClone(site, slot, commit, view);
     },
     async showInstead(other) {
       await git(['reset', '-q', '--hard', other]);
       await clean(site, slot);
+      await makeClone(site, slot, other, view);
     },
     writeTree: () => writeTree(site, slot),
     keep: (paths) => {
@@ -146,17 +148,6 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
       slot.tidied.catch(() => undefined);
     },
   };
-}
-
-/** A gate without a sandbox can change the file that points git to the repository. */
-async function restoreGitFile(slot: Slot): Promise<void> {
-  const file = join(slot.path, '.git');
-  const right = `gitdir: ${slot.admin}\n`;
-  // Reading a named pipe would never end.
-  const isFile = (await lstat(file).catch(() => null))?.isFile();
-  if (isFile && (await readFile(file, 'utf8')) === right) return;
-  await rm(file, { recursive: true, force: true });
-  await writeFile(file, right);
 }
 
 /** Keeps git status out of nested repositories: a populated submodule could run a filter. */

@@ -41,13 +41,20 @@ const MOST_LINES = 50;
 const LARGEST_FILE = 10_000_000;
 
 /** Reads the result of a gate whose tool has ended. */
-export async function judgeScan(gate: GateConfig, output: ScanOutput, request: GateRequest): Promise<Scanned> {
+export async function judgeScan(
+  gate: GateConfig,
+  output: ScanOutput,
+  request: GateRequest,
+  shownAt: string | null,
+): Promise<Scanned> {
   if (gate.kind === 'secrets') return byFindings(gate, await secretsOf(request), request);
   if (gate.kind === 'docs') return docsOf(gate, request);
   const read = await textOf(gate, output, request);
   if ('unusable' in read) return unverified(`showed nothing: ${read.unusable}`);
-  if (gate.kind === 'coverage') return coverageOf(gate, read.text, output, request);
-  const found = gate.kind === 'audit' ? readAudit(read.text) : readReport(read.text, request.path);
+  // A tool in a sandbox may have seen the checkout under another path.
+  const text = shownAt === null ? read.text : read.text.replaceAll(`${shownAt}/`, `${request.path}/`);
+  if (gate.kind === 'coverage') return coverageOf(gate, text, output, request);
+  const found = gate.kind === 'audit' ? readAudit(text) : readReport(text, request.path);
   if ('unusable' in found) return unverified(`showed nothing: ${found.unusable}`);
   if (found.findings.length === 0 && output.exitCode !== 0)
     return unverified(`ended with exit code ${output.exitCode} and reported nothing`);

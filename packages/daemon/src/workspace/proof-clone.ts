@@ -1,0 +1,119 @@
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Site } from './site.ts';
+import { copyIndex } from './standing.ts';
+
+/** The refs and settings of the repository that a clone of it would have. */
+export interface CloneView {
+  packedRefs: string;
+  config: string;
+}
+
+/** How git treats files here. A clone on this machine would have the same. */
+const FILE_SETTINGS = /^core\.(filemode|symlinks|ignorecase|precomposeunicode|autocrlf|eol)$/;
+const FILTER_SETTINGS = /^filter\..+\.(clean|smudge|process|required)$/s;
+const EXCLUDE = '# git ls-files --others --exclude-from=.git/info/exclude\n';
+const DESCRIPTION = "Unnamed repository; edit this file 'description' to name the repository.\n";
+
+/** Tags, and the target as its remotes have it. Branches of tasks and refs of the engine are left out. */
+export async function viewClone(site: Site): Promise<CloneView> {
+  const { target } = site.options;
+  const wanted = ['refs/tags', `refs/remotes/*/${target}`];
+  const [refs, settings] = await Promise.all([
+    site.git(['for-each-ref', '--format=%(objectname) %(refname)%00%(*objectname)', ...wanted]),
+    site.git(['config', '--local', '--list', '-z'], { answers: [1] }),
+  ]);
+  const lines = refs.stdout.split('\n').filter((line) => line !== '' && !line.includes('refs/tags/tidemill'));
+  const packed = lines.map((line) => {
+    const [ref = '', peeled = ''] = line.split('\0');
+    return peeled === '' ? ref : `${ref}\n^${peeled}`;
+  });
+  return {
+    packedRefs: ['# pack-refs with: peeled fully-peeled sorted ', ...packed, ''].join('\n'),
+    config: configText(settings.stdout.split('\0'), target),
+  };
+}
+
+/** Settings of a fresh clone, with those of the repository that say how files are written. */
+function configText(listed: string[], target: string): string {
+  const entries = new Map(
+    listed.flatMap((entry) => {
+      const end = entry.indexOf('\n');
+      return end < 0 ? [] : [[entry.slice(0, end), entry.slice(end + 1)] as const];
+    }),
+  );
+  const kept = [...entries].filter(([key]) => FILE_SETTINGS.test(key) || FILTER_SETTINGS.test(key));
+  const format = entries.get('extensions.objectformat');
+  const lines = [
+    '[core]',
+    `\trepositoryformatversion = ${format === undefined ? 0 : 1}`,
+    ...(entries.has('core.filemode') ? [] : ['\tfilemode = true']),
+    '\tbare = false',
+    '\tlogallrefupdates = true',
+    ...kept.flatMap(([key, value]) => settingLines(key, value)),
+    ...(format === undefined ? [] : settingLines('extensions.objectformat', format)),
+    ...[...entries.keys()].flatMap((key) => {
+      const remote = /^remote\.(.+)\.url$/s.exec(key)?.[1];
+      if (remote === undefined) return [];
+      const url = (entries.get(key) ?? '').replace(/^(\w[\w+.-]*:\/\/)[^/@]*@/, '$1');
+      return [
+        ...settingLines(`remote.${remote}.url`, url),
+        ...settingLines(`remote.${remote}.fetch`, `+refs/heads/*:refs/remotes/${remote}/*`),
+        ...(remote === 'origin'
+          ? [
+              ...settingLines(`branch.${target}.remote`, remote),
+              ...settingLines(`branch.${target}.merge`, `refs/heads/${target}`),
+            ]
+          : []),
+      ];
+    }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function settingLines(key: string, value: string): string[] {
+  const [first, last] = [key.indexOf('.'), key.lastIndexOf('.')];
+  const part = first === last ? '' : ` ${quoted(key.slice(first + 1, last))}`;
+  return [`[${key.slice(0, first)}${part}]`, `\t${key.slice(last + 1)} = ${quoted(value)}`];
+}
+
+const quoted = (text: string) =>
+  `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n').replaceAll('\t', '\\t')}"`;
+
+/**
+ * Gives the folder a `.git` as `git clone` makes it: the target's branch, checked out at the commit. It is for the gates
+ * only, and made anew before each use. The engine's own git uses another folder (`Standing.admin`), so nothing that a
+ * gate writes into this one is ever read by it. Objects are borrowed, so nothing is copied.
+ */
+export async function makeClone(
+  site: Site,
+  { path, index }: { path: string; index: string },
+  commit: string,
+  { packedRefs, config }: CloneView,
+): Promise<void> {
+  const git = join(path, '.git');
+  await rm(git, { recursive: true, force: true, maxRetries: 3 });
+  const branch = join(git, site.targetRef);
+  const folders = ['objects/info', 'objects/pack', 'refs/tags', 'info', 'hooks'].map((name) => join(git, name));
+  await Promise.all([dirname(branch), ...folders].map((folder) => mkdir(folder, { recursive: true })));
+  const texts = {
+    HEAD: `ref: ${site.targetRef}\n`,
+    config,
+    description: DESCRIPTION,
+    'packed-refs': packedRefs,
+    'info/exclude': EXCLUDE,
+    'objects/info/alternates': `${join(site.info.commonDir, 'objects')}\n`,
+  };
+  await Promise.all([
+    writeFile(branch, `${commit}\n`),
+    ...Object.entries(texts).map(([name, text]) => writeFile(join(git, name), text)),
+    copyFile(join(site.info.commonDir, 'shallow'), join(git, 'shallow')).catch(ifMissing),
+    // For gates that use git: their index matches ours.
+    copyIndex(index, join(git, 'index')),
+  ]);
+}
+
+/** Most repositories are not shallow. */
+function ifMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
