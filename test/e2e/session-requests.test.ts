@@ -94,8 +94,8 @@ describe('requests in .claude-sessions', () => {
     expect(response()).toContain('**Status:** COMPLETED');
     expect(response()).toContain('**Branch:** task/1');
     expect(response()).toContain('- `work-1.txt`');
-    // The agent's own request: the repository is read-only in its sandbox.
-    expect(response()).toContain('> EROFS');
+    // The agent's own request: its sandbox does not show the folder.
+    expect(response()).toContain('> ENOENT');
     expect((await tasks()).map(({ title }) => title)).toEqual(['Log out']);
   });
 

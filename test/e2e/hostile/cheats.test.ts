@@ -15,6 +15,7 @@ const FAMILIES = [
   'forged-evidence',
   'forged-approval',
   'settings-of-tidemill',
+  'list-of-private-files',
 ];
 
 describeCheats(

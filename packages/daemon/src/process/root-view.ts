@@ -3,7 +3,7 @@ import { copyFile, lstat, mkdir, readFile, rm, stat, utimes, writeFile } from 'n
 import path from 'node:path';
 import { gitWith } from '../git/program.ts';
 import type { Copied, CopiedFolders } from './copies.ts';
-import { type FoundMount, isInside } from './mounts.ts';
+import { type FoundMount, findMounts, isInside } from './mounts.ts';
 
 // A person's checkout holds more than git tracks: keys, local settings, drafts. Work happens in worktrees, so a sandbox
 // does not need the checkout. It sees a read-only folder in its place, with mount points for what it may see: `.git`,
@@ -33,14 +33,15 @@ export class RootView {
     const there = mounts.filter(({ at }) => at === root);
     // A home folder that is the repository stays an empty home. Work in the checkout itself has full access to it.
     if (there.some(({ kind }) => kind !== 'readable')) return mounts;
-    if (!(await stat(root).catch(() => null))) return mounts;
+    const [itself] = await findMounts([{ at: written, kind: 'readable' }]);
+    if (!itself) return mounts;
     const entry = await stat(path.join(root, '.git')).catch(() => null);
     const isNamed = there.length > 0 || words.some((word) => word.includes(root) || word.includes(written));
     const files = isNamed && entry ? await this.#tracked(root, dataDir) : null;
     const inside = mounts.filter(({ at }) => isInside(at, root));
     const rest = mounts.filter(({ at }) => !isInside(at, root) && at !== root);
     const linked = entry?.isFile() ? path.join(root, '.git') : null;
-    const cover = { at: root, kind: 'readable' as const, isFolder: true, links: [], mark: '' };
+    const cover = { at: root, kind: 'readable' as const, isFolder: true, links: itself.links, mark: '' };
     if (files === null) {
       const from = await this.#copies.folderOf('root', pointsOf(inside, root, linked), dataDir);
       return [...rest, { ...cover, from }, ...inside];
