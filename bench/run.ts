@@ -19,6 +19,7 @@ const SECTIONS: Record<string, () => Promise<{ run: RunSection }>> = {
   pipeline: () => import('./pipeline.ts'),
   merging: () => import('./merging.ts'),
   proofs: () => import('./proofs.ts'),
+  observe: () => import('./observe.ts'),
   forecast: () => import('./forecast.ts'),
   'hand-offs': () => import('./hand-offs.ts'),
   latency: () => import('./latency.ts'),

@@ -36,6 +36,7 @@ export {
 export { manifestsOf, namedPaths } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { isOfTests } from './gate/deciding/names.ts';
+export type { GateReads } from './gate/deciding/observed.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';

@@ -4,6 +4,7 @@ import type { Finding } from '@tidemill/contract';
 import { gitVersion } from '../git/program.ts';
 import type { Store } from '../ports.ts';
 import { leakedProcesses, leakScanObstacle } from '../process/leaks.ts';
+import { observingStatus, UNOBSERVED } from '../process/observe.ts';
 import { sandboxStatus, UNHELD } from '../process/sandbox.ts';
 import { compare } from '../store/compare.ts';
 import { LEAST_FREE_BYTES } from '../workspace/outage.ts';
@@ -62,6 +63,9 @@ export async function examineMachine(about: {
   const sandbox = await sandboxStatus();
   if (sandbox.available) say('ok', 'sandbox', sandbox.why);
   else say('warning', 'sandbox', sandbox.why, UNHELD);
+  const observing = await observingStatus();
+  const level = observing.traces && observing.times ? 'ok' : 'warning';
+  say(level, 'observing', `what gates read is observed ${observing.why}`, level === 'ok' ? undefined : UNOBSERVED);
   return findings;
 }
 

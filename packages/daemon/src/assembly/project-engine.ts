@@ -223,6 +223,7 @@ async function changingParts(
       hashes: project.rules.gateConfigs,
       host,
       logDir: folder.gates,
+      readsDir: folder.reads,
     }),
     deliverer: createDeliverer({
       config: config.delivery,

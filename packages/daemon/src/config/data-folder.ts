@@ -20,6 +20,8 @@ export interface DataFolder {
   /** Output of runs, one file each. */
   runs: string;
   runLog(runId: string): string;
+  /** What gates were seen to read, by the hash of their settings. */
+  reads: string;
   /** Output of gates, by hash. */
   gates: string;
   gateLog(hash: string): string;
@@ -62,6 +64,7 @@ export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {
     logFile: join(path, 'daemon.log'),
     runs: join(path, 'runs'),
     runLog: (runId) => join(path, 'runs', `${runId}.log`),
+    reads: join(path, 'reads'),
     gates: join(path, 'gates'),
     gateLog: (hash) => join(path, 'gates', `${hash}.log`),
     deliveries: join(path, 'deliveries'),

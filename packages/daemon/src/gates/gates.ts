@@ -6,6 +6,7 @@ import { excerptOf, plainText } from './excerpt.ts';
 import { openGateLog, readGateLog } from './gate-log.ts';
 import { groupsOf, sideBySide, wanted } from './gate-order.ts';
 import { integrityProblems } from './integrity.ts';
+import { ReadsBook } from './reads.ts';
 import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-gate.ts';
 
 /**
@@ -15,7 +16,10 @@ import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-g
  * AppError when a log cannot be stored. Neither is a verdict.
  */
 export function createGates(options: GatesOptions): Gates {
+  const book = options.readsDir === undefined ? null : new ReadsBook(options.readsDir, options.hashes ?? {});
+  const observable = options.config.filter(({ run, kind }) => run !== '' && kind !== 'ci').map(({ name }) => name);
   return {
+    ...(book ? { reads: () => book.all(observable), unobserved: () => book.unobserved(observable) } : {}),
     names: [INTEGRITY_GATE, ...options.config.filter((gate) => gateSeverity(gate) === 'block').map(({ name }) => name)],
     ofChange: options.config.filter(({ kind }) => kind === 'ci').map(({ name }) => name),
     tripwired: options.config.filter(isTripwired).map(({ name }) => name),
@@ -36,6 +40,7 @@ export function createGates(options: GatesOptions): Gates {
       for (const group of groups) {
         const made = await runGroup(options, group, request, passed);
         reports.push(...made);
+        if (book) await keepReads(book, made, request);
         for (const { receipt } of made) if (!isBlocking(receipt)) passed.add(receipt.gate);
         if (made.some(({ fixed }) => fixed.length > 0)) break;
       }
@@ -43,6 +48,14 @@ export function createGates(options: GatesOptions): Gates {
     },
     storedExcerpt: async (logHash) => excerptOf('', plainText(await readGateLog(options.logDir, logHash))).trim(),
   };
+}
+
+/** A run without a change that was not observed in full teaches nothing. */
+async function keepReads(book: ReadsBook, reports: GateReport[], request: GateRequest): Promise<void> {
+  const { tree, files, observe } = request;
+  if (files === null && !observe) return;
+  for (const { receipt, reads } of reports)
+    if (reads) await book.note(receipt.gate, tree, reads, observe ? null : files);
 }
 
 /**

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemill/contract';
-import type { BranchCi, GateReport, GateRequest } from '../ports.ts';
+import type { BranchCi, FolderReads, GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { shownPlace } from '../process/clone-place.ts';
 import { passedOn } from '../process/environment.ts';
+import { observe } from '../process/observe.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
 import { readCounts } from './counts.ts';
@@ -21,6 +22,8 @@ export interface GatesOptions {
   host: ChildHost;
   /** Logs are kept here as `<sha256>.log`. */
   logDir: string;
+  /** What gates were seen to read is kept here. Absent: it is not kept. */
+  readsDir?: string;
 }
 
 /** A gate whose command has ended. Its verdict needs to know which files changed. */
@@ -33,6 +36,7 @@ export interface EndedGate {
   stdout: string | null;
   /** The end of everything it printed. */
   lastOutput: string;
+  reads: FolderReads | null;
 }
 
 const LAST_OUTPUT = 32 * 1024;
@@ -42,7 +46,7 @@ const NOTHING_RUN: ChildEnd = { kind: 'exited', exitCode: 0, signal: null };
 export async function runCommand(
   { host, logDir }: GatesOptions,
   gate: GateConfig,
-  { path, signal, control, watch }: GateRequest,
+  { path, files, observe: isObserved, signal, control, watch }: GateRequest,
 ): Promise<EndedGate> {
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
@@ -58,10 +62,11 @@ export async function runCommand(
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   try {
     // A gate that only looks at the change starts no program.
-    const nothing = { gate, log, stdout: '', lastOutput: '' };
+    const nothing = { gate, log, stdout: '', lastOutput: '', reads: null };
     if (gate.run === '') return { ...nothing, ended: NOTHING_RUN, durationMs: elapsedMs() };
     const fault = gate.report === undefined ? null : await clearReport(path, gate.report);
     if (fault !== null) return { ...nothing, ended: { kind: 'unstartable', message: fault }, durationMs: 0 };
+    const observation = await observe(path, isObserved ? 'all' : (files ?? []), host);
     const child = startChild({
       host,
       runId: `gate_${randomUUID()}`,
@@ -84,11 +89,14 @@ export async function runCommand(
         if (isRead && from === 'stdout') keep(chunk);
         return log.write(chunk);
       },
+      ...(observation.onTrace ? { onTrace: observation.onTrace } : {}),
     });
     const ended = await child.end;
+    // Before anything else reads these files.
+    const reads = await observation.end();
     if (ended.kind === 'stopped') throw signal.reason;
     const stdout = size > MOST_REPORT_BYTES ? null : Buffer.concat(printed).toString('utf8');
-    return { gate, ended, durationMs: elapsedMs(), log, stdout, lastOutput: plainText(last.toString('utf8')) };
+    return { gate, ended, durationMs: elapsedMs(), log, stdout, lastOutput: plainText(last.toString('utf8')), reads };
   } catch (error) {
     await log.discard();
     throw error;
@@ -100,7 +108,7 @@ export async function runCommand(
 /** The verdict and the receipt. `changed`: the files that differ from the tree after the gate. */
 export async function reportOf(
   { host, hashes = {} }: GatesOptions,
-  { gate, ended, durationMs, log, stdout, lastOutput }: EndedGate,
+  { gate, ended, durationMs, log, stdout, lastOutput, reads }: EndedGate,
   request: GateRequest,
   changed: string[],
 ): Promise<GateReport> {
@@ -137,6 +145,7 @@ export async function reportOf(
         [`It ${verdict.says}.`, ...hints].join('\n'),
         found && changed.length === 0 ? found.lines.join('\n') : text,
       ),
+      reads,
       fixed: gate.fixes && verdict.status === 'pass' ? changed : [],
       ...(found ? { findingKeys: found.keys } : {}),
     };

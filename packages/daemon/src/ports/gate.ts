@@ -1,6 +1,18 @@
 import type { Receipt } from '@tidemill/contract';
-import type { CheckCommand } from '@tidemill/core';
+import type { CheckCommand, GateReads } from '@tidemill/core';
 import type { CommandWatch, ProcessControl } from './process-control.ts';
+
+/** What a command looked at below its folder, by paths relative to it. */
+export interface FolderReads {
+  /** Opened or executed. */
+  files: string[];
+  /** Listed; the folder itself is ''. */
+  folders: string[];
+  /** Looked for in vain. */
+  missing: string[];
+  /** Looked at without opening. */
+  seen: string[];
+}
 
 export interface GateReport {
   receipt: Receipt;
@@ -10,6 +22,8 @@ export interface GateReport {
   fixed: string[];
   /** What identifies all findings of a scan, so that those of two trees can be compared. */
   findingKeys?: string[];
+  /** What it looked at. Null: it was not observed. */
+  reads?: FolderReads | null;
 }
 
 export interface GateRequest {
@@ -39,6 +53,8 @@ export interface GateRequest {
   known?(gate: string): Promise<string[] | null>;
   /** The text of files on the target. */
   before?(files: string[]): Promise<Map<string, string>>;
+  /** Observe everything that the gates look at, although it takes longer. Otherwise only reads of the changed files. */
+  observe?: boolean;
   /** Leaves out gates with a longer time limit than this, gates that only look for something, and gates that need them. */
   maxMs?: number;
   signal: AbortSignal;
@@ -63,6 +79,10 @@ export interface Gates {
   /** Their commands: for builders, and to find the files that control what they check. */
   readonly checks: ProvingCommand[];
   run(request: GateRequest): Promise<GateReport[]>;
+  /** What they were seen to read, on the target and in proofs. Absent where nothing is observed. */
+  reads?(): Promise<GateReads[]>;
+  /** Gates whose reads on the target are unknown, or were learned long ago. */
+  unobserved?(): Promise<string[]>;
   /** The useful part of a stored output; empty when it is not stored here. Absent where no output is stored. */
   storedExcerpt?(logHash: string): Promise<string>;
 }

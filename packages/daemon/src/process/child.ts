@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, type Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UseLimits } from '@tidemill/contract';
 import type { ProcessControl } from '../ports.ts';
 import { type Family, familyOf } from './family.ts';
 import { Hold } from './hold.ts';
 import { type Launch, launchOf } from './launch.ts';
+import { TRACE_STREAM } from './observe.ts';
 import { TimeLimit } from './time-limit.ts';
 import { watchUse } from './use-watch.ts';
 
@@ -68,6 +69,8 @@ export interface ChildSpec {
   control?: ProcessControl;
   /** While a returned promise is pending, nothing is read from that stream, and the child waits. */
   onOutput(chunk: Buffer, from: 'stdout' | 'stderr'): void | Promise<void>;
+  /** The child is traced by strace, and this gets what strace writes; see observe.ts. */
+  onTrace?(chunk: Buffer): void;
 }
 
 export type ChildEnd =
@@ -139,6 +142,8 @@ async function live(spec: ChildSpec, stopReason: PromiseWithResolvers<StopReason
       return spec.onOutput(chunk, 'stderr');
     }),
   ];
+  const traced = child.stdio[TRACE_STREAM];
+  if (traced instanceof Readable) streams.push(drain(traced, async (chunk) => spec.onTrace?.(chunk)));
   // finish() reports a failed reader. Until then these promises are not awaited, and a rejection must not end the
   // daemon.
   for (const stream of streams) stream.catch(() => undefined);
@@ -172,7 +177,10 @@ async function begin(
       cwd: spec.cwd,
       env: launch.env,
       detached: true, // its own process group: signals reach all of it, and a terminal's Ctrl-C does not
-      stdio: ['pipe', 'pipe', 'pipe', launch.isSandboxed ? 'pipe' : 'ignore'],
+      stdio: [
+        ...(['pipe', 'pipe', 'pipe', launch.isSandboxed ? 'pipe' : 'ignore'] as const),
+        ...(spec.onTrace ? (['pipe'] as const) : []),
+      ],
     });
     child.on('error', () => undefined); // without a listener a failed kill or start would crash the daemon
     const { pid } = child;

@@ -6,6 +6,7 @@ import { homesOf } from './home.ts';
 import { withMark } from './limit-mark.ts';
 import { isInside } from './mounts.ts';
 import { certificateFiles, networkSettings, SCRATCH_CACHES } from './network-settings.ts';
+import { tracePrefix } from './observe.ts';
 import { findProgram } from './program.ts';
 import { sandboxPrefix, sandboxStatus } from './sandbox.ts';
 import { programFolder } from './tools.ts';
@@ -19,6 +20,14 @@ export interface Launch {
 }
 
 export async function launchOf(spec: ChildSpec): Promise<Launch | { missing: string }> {
+  const launch = await plainLaunch(spec);
+  if ('missing' in launch || !spec.onTrace) return launch;
+  // Around the sandbox: what runs inside can neither see the tracer nor reach its output.
+  const [file = '', ...args] = [...tracePrefix, launch.file, ...launch.args];
+  return { ...launch, file, args };
+}
+
+async function plainLaunch(spec: ChildSpec): Promise<Launch | { missing: string }> {
   const folder = await stat(spec.cwd).catch(() => null);
   if (!folder?.isDirectory()) return { missing: `the folder ${spec.cwd} does not exist` };
   const home = spec.env?.HOME ?? process.env.HOME;

@@ -3,6 +3,7 @@ import type { ChangedFile, CheckCommand, Deciding } from './changed-file.ts';
 import { type NamedPaths, namedPaths } from './command.ts';
 import { isManifest, manifestWhys } from './manifest.ts';
 import { configurationWhy, folderOf, isCode, isInTestFolder, isOfTests, isTestFile, nameOf } from './names.ts';
+import { type GateReads, observedWhys } from './observed.ts';
 import { shown } from './shown.ts';
 import { switchesIn } from './switches.ts';
 import { holdsTests, inlineTestWhys, testChangeWhys } from './test-change.ts';
@@ -17,13 +18,17 @@ export interface DecidingInput {
   changed: readonly ChangedFile[];
   /** Text of package manifests before the change, by path; see `manifestsOf`. */
   manifests: ReadonlyMap<string, string>;
+  /** What gates were seen to read. Empty or absent: nothing was observed. */
+  reads?: readonly GateReads[];
+  /** The setting `source`. */
+  source?: readonly string[];
 }
 
 /**
  * Changed files that decide what a gate checks: a gate that passes after such a change may pass because of it. Judged by
  * the files alone, not by what their author says. A person looks at each finding; it may be harmless.
  */
-export function decidingFiles({ checks, changed, manifests }: DecidingInput): Deciding[] {
+export function decidingFiles({ checks, changed, manifests, reads = [], source = [] }: DecidingInput): Deciding[] {
   const named = namedPaths(checks, manifests);
   const removed = changed.filter(({ after }) => after === null);
   const hasManifest = changed.some(({ path }) => MANIFESTS.has(nameOf(path).toLowerCase()));
@@ -35,6 +40,7 @@ export function decidingFiles({ checks, changed, manifests }: DecidingInput): De
         ? ['changes what is installed, without a change of a manifest']
         : []),
       ...whysOf(file, changed, moved?.path),
+      ...observedWhys(file, reads, source),
     ];
     return whys.length === 0 ? [] : [toldOf(file, whys)];
   });

@@ -48,6 +48,7 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
       ].join('|'),
     ),
   ],
+  ['changes how files are checked out', named('\\.gitattributes')],
   ['replaces real code in tests', /(^|\/)__mocks__\//],
   [
     'configures a linter, a formatter or a type checker',

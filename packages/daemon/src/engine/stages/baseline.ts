@@ -104,6 +104,8 @@ export class Baseline {
     await this.#looking;
     if (this.#lookedAt !== commit || this.#stopped.aborted) return;
     const names = gates.names.filter((gate) => gate !== INTEGRITY_GATE);
+    const unobserved = ((await gates.unobserved?.()) ?? []).filter((gate) => names.includes(gate));
+    if (unobserved.length > 0) await this.#run(commit, unobserved, { signal: this.#stopped });
     const red = await this.redAmong(commit, names);
     await this.#report([...red.values()]);
   }
@@ -170,7 +172,7 @@ export class Baseline {
           await prepareCheckout(this.#deps, checkout, { signal, watch });
         };
         const changes = () => checkout.changes();
-        const request = { path, tree, files: null, only, signal, watch, changes, reset };
+        const request = { path, tree, files: null, only, observe: true, signal, watch, changes, reset };
         const reports = await gates.run(request);
         const failed = reports.filter(isRed).map(({ receipt }) => receipt.gate);
         const again = failed.length > 0 ? await this.#again({ ...request, only: failed }, gates) : [];
@@ -192,7 +194,8 @@ export class Baseline {
   /** Runs failed gates again: one that passes now is flaky, and not a defect of the target. */
   async #again(request: GateRequest, gates: Gates): Promise<GateReport[]> {
     await request.reset?.();
-    return gates.run({ ...request, again: request.only });
+    // Without being observed: some programs fail then.
+    return gates.run({ ...request, observe: false, again: request.only });
   }
 
   #note(commit: string, report: GateReport): void {

@@ -1,10 +1,11 @@
-import type { Task } from '@tidemill/contract';
+import type { Project, Task } from '@tidemill/contract';
 import { type ChangedFile, type Deciding, decidingFiles, manifestsOf, pathOf } from '@tidemill/core';
 import type { Gates, Preparation, Workspace, WorktreeRef } from '../../ports.ts';
 
 interface Sources {
   workspace: Pick<Workspace, 'changedFiles'>;
-  gates: Pick<Gates, 'checks'>;
+  gates: Pick<Gates, 'checks' | 'reads'>;
+  project: Pick<Project, 'rules'>;
   preparation?: Pick<Preparation, 'checks'>;
 }
 
@@ -21,15 +22,17 @@ export const decidingIn = async (sources: Sources, { number, branch }: Task) =>
   (await findDeciding(sources, { number, branch })).deciding;
 
 export async function findDeciding(
-  { workspace, gates, preparation }: Sources,
+  { workspace, gates, preparation, project }: Sources,
   ref: WorktreeRef,
   trees?: Trees,
   isOpen: (file: ChangedFile) => boolean = () => true,
 ): Promise<FoundDeciding> {
   // Gates use what prepare makes, so its scripts decide too.
   const checks = [...gates.checks, ...(preparation?.checks ?? [])];
+  const reads = (await gates.reads?.()) ?? [];
   const { changed, before } = await workspace.changedFiles(ref, { trees, alsoBefore: manifestsOf(checks) });
-  const deciding = decidingFiles({ checks, changed: changed.filter(isOpen), manifests: before });
+  const open = changed.filter(isOpen);
+  const deciding = decidingFiles({ checks, changed: open, manifests: before, reads, source: project.rules.source });
   const paths = new Set(deciding.map(pathOf));
   return { deciding, changed: changed.filter(({ path }) => paths.has(path)) };
 }

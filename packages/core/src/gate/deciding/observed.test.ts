@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import type { ChangedFile } from './changed-file.ts';
+import { decidingFiles } from './deciding.ts';
+import type { GateReads } from './observed.ts';
+
+const fact = (text: string, mode = '100644') => ({ oid: `oid of ${text}`, mode, text });
+const change = (path: string, before: string | null, after: string | null, mode = '100644'): ChangedFile => ({
+  path,
+  before: before === null ? null : fact(before),
+  after: after === null ? null : fact(after, mode),
+});
+const reads = (more: Partial<Record<Exclude<keyof GateReads, 'gate'>, string[]>>): GateReads => ({
+  gate: 'test',
+  files: new Set(more.files),
+  seen: new Set(more.seen),
+  folders: new Set(more.folders),
+  missing: new Set(more.missing),
+  watched: new Set(more.watched),
+});
+const checks = [{ name: 'test', run: 'true', proves: [] }];
+const why = (file: ChangedFile, seen: GateReads, source = ['src/**']) =>
+  decidingFiles({ checks, changed: [file], manifests: new Map(), reads: [seen], source })[0]?.why ?? null;
+const TEST = "test('a', () => {\n  expect(1).toBe(f());\n});\n";
+
+describe('a changed file that a gate was seen to use', () => {
+  test.each<[string, ChangedFile, GateReads, string | null]>([
+    ['data with cases', change('cases.txt', 'a', 'b'), reads({ files: ['cases.txt'] }), 'gate test reads it'],
+    ['a sourced file', change('env.inc', 'a', 'b'), reads({ files: ['env.inc'] }), 'gate test reads it'],
+    ['product source', change('src/a.json', 'a', 'b'), reads({ files: ['src/a.json'] }), null],
+    ['not read', change('notes.txt', 'a', 'b'), reads({ files: ['cases.txt'] }), null],
+    ['only looked at', change('README.md', 'a', 'b'), reads({ seen: ['README.md'] }), null],
+    ['looked at, deleted', change('flag', 'a', null), reads({ seen: ['flag'] }), 'is deleted, and gate test reads it'],
+    ['its mode', change('run', 'a', 'a', '100755'), reads({ seen: ['run'] }), 'gets another mode'],
+    ['a listed test made unrunnable', change('t/a.t', 'a', 'a', '100755'), reads({ folders: ['t'] }), 'another mode'],
+    ['a test made a link', change('a.test.js', TEST, TEST, '120000'), reads({ files: ['a.test.js'] }), 'another mode'],
+    ['a flag', change('skip-tests', null, ''), reads({ missing: ['skip-tests'] }), 'gate test looks for it'],
+    ['a folder', change('hooks/a', null, ''), reads({ missing: ['hooks'] }), 'gate test looks for its folder'],
+    ['a shadow', change('difflib.py', null, 'x'), reads({ files: ['difflib.py'] }), 'gate test reads it'],
+    ['a shadow, unproven', change('difflib.py', null, 'x'), reads({ folders: [''] }), 'gate test lists its folder'],
+    ['found, not read', change('a.py', null, 'x'), reads({ folders: [''], watched: ['a.py'] }), null],
+    ['a new test', change('test/b.test.js', null, TEST), reads({ files: ['test/b.test.js'], folders: ['test'] }), null],
+    ['a new document', change('docs/a.md', null, '# a'), reads({ folders: ['docs'] }), null],
+    ['a document with tests', change('README.md', 'a', 'b'), reads({ files: ['README.md'] }), 'gate test reads it'],
+    [
+      'a document that a formatter reads',
+      change('README.md', 'a', 'b'),
+      reads({ files: ['README.md', 'a.md', 'b.md', 'c.md', 'd.md', 'e.md'] }),
+      null,
+    ],
+    ['more cases', change('a.test.js', TEST, `${TEST}${TEST}`), reads({ files: ['a.test.js'] }), null],
+    [
+      'a version',
+      change('package.json', '{"version":"1"}', '{"version":"2"}'),
+      reads({ files: ['package.json'] }),
+      null,
+    ],
+    ['line endings', change('.gitattributes', null, '*.sh eol=crlf'), reads({}), 'changes how files are checked out'],
+  ])('%s', (_name, file, seen, expected) => {
+    if (expected === null) expect(why(file, seen)).toBeNull();
+    else expect(why(file, seen)).toContain(expected);
+  });
+
+  test('is reported by the lists alone where nothing was observed', () => {
+    const changed = [change('cases.txt', 'a', 'b'), change('.npmrc', 'a', 'b')];
+    expect(decidingFiles({ checks, changed, manifests: new Map() }).map(({ file }) => file)).toEqual(['.npmrc']);
+  });
+});

@@ -1,0 +1,103 @@
+import { isSource } from '../source.ts';
+import type { ChangedFile } from './changed-file.ts';
+import { isManifest } from './manifest.ts';
+import { folderOf, isCode, isInTestFolder, isTestFile, nameOf } from './names.ts';
+import { holdsTests } from './test-change.ts';
+
+/** What a gate was seen to look at, by paths relative to the checkout. */
+export interface GateReads {
+  gate: string;
+  /** Opened or executed, on the target or in a proof. */
+  files: ReadonlySet<string>;
+  /** On the target: looked at without opening, listed, looked for in vain. */
+  seen: ReadonlySet<string>;
+  folders: ReadonlySet<string>;
+  missing: ReadonlySet<string>;
+  /** Changed files that a proof watched: one that is not among `files` was not read. */
+  watched: ReadonlySet<string>;
+}
+
+/** A gate that reads more documents than this looks at all of them, as a formatter does. They do not decide then. */
+const MOST_DOCUMENTS = 5;
+const DOCUMENT =
+  /\.(md|mdx|markdown|rst|adoc)$|(^|\/)(license|licence|copying|authors|changelog|changes|notice)[^/]*$/i;
+const isDocument = (path: string) => DOCUMENT.test(path);
+
+/** Why a changed file decides, as far as gates were observed. Product source never does. */
+export function observedWhys(file: ChangedFile, reads: readonly GateReads[], source: readonly string[]): string[] {
+  const { path, before, after } = file;
+  if (reads.length === 0 || isSource(path, source) || isManifest(path)) return [];
+  const kind = kindOf(file);
+  // Content of tests is judged case by case, elsewhere.
+  const isJudgedApart = kind === 'content' && isTest(file);
+  if (kind === 'new') {
+    const whys = [whyNew, whyFound].flatMap((why) => reads.flatMap((each) => why(file, each) ?? []));
+    return whys.slice(0, 1);
+  }
+  for (const gateReads of reads) {
+    const { gate, files, seen } = gateReads;
+    if (files.has(path) && !isJudgedApart && !isScanned(path, gateReads)) return [whyRead(gate, kind)];
+    if (kind !== 'content' && (files.has(path) || seen.has(path)) && !isDeletedTest(file)) return [whyRead(gate, kind)];
+    // An approval of the old content covers neither a link nor a mode.
+    if (before && after && before.mode !== after.mode && isListed(path, gateReads)) return [whyRead(gate, kind)];
+  }
+  return [];
+}
+
+type Kind = 'new' | 'deleted' | 'mode' | 'content';
+
+function kindOf({ before, after }: ChangedFile): Kind {
+  if (before === null) return 'new';
+  if (after === null) return 'deleted';
+  return before.mode === after.mode ? 'content' : 'mode';
+}
+
+const whyRead = (gate: string, kind: Kind) =>
+  kind === 'deleted'
+    ? `is deleted, and gate ${gate} reads it`
+    : kind === 'mode'
+      ? `gets another mode, and gate ${gate} reads it`
+      : `gate ${gate} reads it`;
+
+/** Reported as a deleted test, unless it was only renamed. */
+const isDeletedTest = (file: ChangedFile) => file.after === null && isTest(file);
+
+function isTest({ path, before, after }: ChangedFile): boolean {
+  if (!isCode(path)) return false;
+  return isTestFile(path) || (isInTestFolder(path) && holdsTests(before?.text ?? after?.text ?? ''));
+}
+
+const isListed = (path: string, { folders }: GateReads) => folders.has(folderOf(path));
+
+function isScanned(path: string, { files }: GateReads): boolean {
+  if (!isDocument(path)) return false;
+  let documents = 0;
+  for (const each of files) if (isDocument(each)) documents += 1;
+  return documents > MOST_DOCUMENTS;
+}
+
+/** A new file that the gate read or looked for. New tests are what gates are for. */
+function whyNew(file: ChangedFile, reads: GateReads): string | null {
+  const { path } = file;
+  const { gate, files, missing } = reads;
+  if (isTest(file)) return null;
+  if (missing.has(path)) return `gate ${gate} looks for it`;
+  if (files.has(path)) return isScanned(path, reads) ? null : `gate ${gate} reads it`;
+  if (isDocument(path)) return null;
+  return parentsOf(path).some((folder) => missing.has(folder)) ? `gate ${gate} looks for its folder` : null;
+}
+
+/** A new file that the gate may find in a folder that it lists, as far as no proof has shown that it does not read it. */
+function whyFound(file: ChangedFile, reads: GateReads): string | null {
+  const { path } = file;
+  if (isTest(file) || isDocument(path) || reads.watched.has(path) || !MAY_BE_FOUND.test(nameOf(path))) return null;
+  return isListed(path, reads) ? `gate ${reads.gate} lists its folder` : null;
+}
+
+/** Other kinds of files are not loaded by their presence alone. */
+const MAY_BE_FOUND = /\.(py|pth|[cm]?[jt]sx?|json|ya?ml|toml|ini|cfg|mk|sh|rb|rs|go|h|hpp|lua|pl)$|^[^.]+$|^\./i;
+
+function parentsOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
