@@ -10,6 +10,7 @@ const ODD = 'ünd <img src=x onerror=alert(1)>.txt';
 const CONFIG = `workers: 3
 pipeline: quick
 critical: ["*.txt"]
+source: ["*.txt"]
 gates:
   - { name: no-markers, run: "! grep -n '^<<<<<<<' *.txt" }
 `;

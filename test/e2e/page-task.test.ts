@@ -8,6 +8,7 @@ import { usePages } from '../support/page-bed.ts';
 import { showPages } from '../support/pages.ts';
 
 const CONFIG = `workers: 2
+source: ["*.txt"]
 gates:
   - { name: test, run: "echo checking; echo 12 passing" }
   - { name: lint, kind: scan, severity: warn, run: "if test -e end.txt; then cat lint.json; exit 1; else echo []; fi" }

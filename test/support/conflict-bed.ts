@@ -35,7 +35,7 @@ export class ConflictBed {
     const agent = `{ type: command, command: [node, agent.mjs], env: { STAGE_DOOR: ${where} }, writable: [${where}] }`;
     const gates = `gates:\n  - { name: no-markers, run: "! grep -rn '^<<<<<<<' *.txt" }\n`;
     this.repository.write({
-      '.tidemill/config.yaml': `target: main\npipeline: quick\ncritical: [locked.txt]\nagents:\n  default: ${agent}\n${gates}`,
+      '.tidemill/config.yaml': `target: main\npipeline: quick\ncritical: [locked.txt]\nsource: ['*.txt']\nagents:\n  default: ${agent}\n${gates}`,
     });
     this.repository.git('add', '-A');
     this.repository.git('commit', '-q', '-m', 'config');

@@ -31,7 +31,7 @@ export async function landTogether(tasks: number): Promise<void> {
   try {
     const gate = `{ name: whole, run: "! grep -n '^<<<<<<<' *.txt && head -1 a.txt | grep -qx first && tail -1 c.txt | grep -qx last" }`;
     repository.write({
-      '.tidemill/config.yaml': `target: main\npipeline: quick\nworkers: ${Math.min(tasks, 5)}\nagents:\n  default: { type: command, command: [node, agent.mjs] }\ngates:\n  - ${gate}\n`,
+      '.tidemill/config.yaml': `target: main\npipeline: quick\nsource: ['*.txt']\nworkers: ${Math.min(tasks, 5)}\nagents:\n  default: { type: command, command: [node, agent.mjs] }\ngates:\n  - ${gate}\n`,
     });
     repository.git('add', '-A');
     repository.git('commit', '-q', '-m', 'config');

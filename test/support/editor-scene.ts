@@ -3,6 +3,7 @@ export const WALK_SCENE = {
   config: `workers: 2
 pipeline: quick
 critical: ["*.txt"]
+source: ["*.txt"]
 gates:
   - { name: no-markers, run: "! grep -n '^<<<<<<<' *.txt" }
 `,
@@ -48,6 +49,7 @@ export const FLEET_SCENE = {
 pipeline: quick
 budget: { dailyUsd: 50, monthlyUsd: 500 }
 critical: ["*.txt"]
+source: ["*.txt"]
 `,
   scenario: `runs:
   - when: { task: wheel, mode: implement }

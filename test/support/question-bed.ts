@@ -25,6 +25,7 @@ if (title.includes('asks') && !knows) {
 `;
 const config = (briefs: string, more = '') => `target: main
 pipeline: quick
+source: ['*.txt']
 agents:
   default: { type: command, command: [node, agent.mjs], env: { BRIEFS: ${JSON.stringify(briefs)} }, writable: [${JSON.stringify(join(briefs, '..'))}] }
 gates:

@@ -25,7 +25,7 @@ export class ProofBed {
     this.#count += 1;
     const made = new ProofProject(this.machine, join(this.machine.folder, `repository-${this.#count}`));
     const head =
-      'target: main\npipeline: quick\nagents:\n  default: { type: command, command: [./agent], free: true }\n';
+      'target: main\npipeline: quick\nsource: ["*.txt"]\nagents:\n  default: { type: command, command: [./agent], free: true }\n';
     await made.save({
       '.gitignore': 'node_modules/\n.cache/\n.env.test\n',
       agent: agentThat(agent),

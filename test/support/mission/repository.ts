@@ -31,6 +31,8 @@ export async function makeMission(machine: TidemillHome, options: MissionOptions
     workers: options.workers ?? 3,
     sandbox: options.sandbox ?? 'auto',
     agents: { default: { type: 'command', command: [process.execPath, join(tools, 'agent.mjs')] } },
+    // The tasks change texts.
+    source: ['**'],
     gates: [{ name: 'check', run: `${JSON.stringify(process.execPath)} check.mjs`, timeout: '30s' }],
   };
   // JSON is YAML.

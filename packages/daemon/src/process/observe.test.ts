@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccessTimes } from './access-times.ts';
 import { type ChildEnd, startChild } from './child.ts';
 import { observe, observingStatus } from './observe.ts';
-import { Trace } from './trace.ts';
+import { FileTrace } from './trace.ts';
 
 const status = await observingStatus();
 let home: string;
@@ -89,7 +89,7 @@ describe('a command without a sandbox', () => {
 
 describe('a trace', () => {
   const lines = (...text: string[]) => {
-    const trace = new Trace('/w');
+    const trace = new FileTrace('/w');
     // In pieces, as a pipe delivers it.
     for (const part of text
       .join('\n')
@@ -121,7 +121,7 @@ describe('a trace', () => {
       '',
     );
     expect(reads).toMatchObject({ files: ['ü\n"x'], missing: [], folders: [] });
-    expect(new Trace('/w').result()).toBeNull();
+    expect(new FileTrace('/w').result()).toBeNull();
   });
 });
 

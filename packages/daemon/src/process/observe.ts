@@ -6,7 +6,7 @@ import type { FolderReads } from '../ports.ts';
 import { AccessTimes, keepsAccessTimes } from './access-times.ts';
 import type { ChildHost } from './child.ts';
 import { sandboxStatus } from './sandbox.ts';
-import { TRACED_CALLS, Trace } from './trace.ts';
+import { FileTrace, TRACED_CALLS } from './trace.ts';
 
 /** How reads of commands are known on this machine. */
 export interface ObservingStatus {
@@ -65,7 +65,7 @@ function straceFault(): Promise<string | null> {
 }
 
 /** An observation of one command in a folder. */
-export interface Observation {
+export interface CommandWatcher {
   /** For a child's `onTrace`; absent when it is not traced. */
   onTrace?: (chunk: Buffer) => void;
   /** After the command has ended. Null: nothing was observed. */
@@ -80,11 +80,11 @@ export async function observe(
   folder: string,
   asked: 'all' | readonly string[],
   { sandbox }: Pick<ChildHost, 'sandbox'>,
-): Promise<Observation> {
+): Promise<CommandWatcher> {
   const { traces, times } = await observingStatus();
   const root = await realpath(folder).catch(() => folder);
   if (asked === 'all' && traces && sandbox === 'auto') {
-    const trace = new Trace(root);
+    const trace = new FileTrace(root);
     return { onTrace: (chunk) => trace.take(chunk), end: async () => trace.result() };
   }
   if (!times) return { end: async () => null };

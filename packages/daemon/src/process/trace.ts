@@ -16,7 +16,7 @@ const ABSENT = /= -1 (ENOENT|ENOTDIR)\b/;
  * printed in two parts. Paths of calls without a folder are relative to the process's current folder, which is known from
  * its other calls; where it is not, the folder itself and the last known one are assumed.
  */
-export class Trace {
+export class FileTrace {
   readonly #root: string;
   readonly #files = new Set<string>();
   readonly #seen = new Set<string>();
