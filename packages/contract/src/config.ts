@@ -114,6 +114,15 @@ export type ResearchConfig = z.infer<typeof ResearchConfig>;
 
 /** How many waiting tasks are proven and landed together. */
 export const MAX_BATCH = 50;
+const BatchSize = z.number().int().min(1).max(MAX_BATCH);
+
+/** `prove`: the tree of the last commit only, or that of each commit. A number is the size. */
+export const BatchSetting = z
+  .union(
+    [BatchSize, z.strictObject({ size: BatchSize.default(5), prove: z.enum(['last', 'each']).default('last') })],
+    `is a number from 1 to ${MAX_BATCH}, or { size, prove: last or each }`,
+  )
+  .transform((batch) => (typeof batch === 'number' ? { size: batch, prove: 'last' as const } : batch));
 
 export const Config = z.strictObject({
   target: z.string().min(1).default('main'),
@@ -129,7 +138,7 @@ export const Config = z.strictObject({
   budget: BudgetLimits.extend({ timeZone: z.string().min(1).optional() }).prefault({}),
   push: PushSetting.prefault('target'),
   /** Waiting tasks that are proven as one tree and land together, at most. 1: one at a time. */
-  batch: z.number().int().min(1).max(MAX_BATCH).default(5),
+  batch: BatchSetting.prefault(5),
   sandbox: z.enum(['auto', 'off']).default('auto'),
   /** Paths where only a person resolves conflicts. */
   critical: z.array(z.string()).default([]),

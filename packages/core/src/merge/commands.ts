@@ -8,7 +8,7 @@ import { abandonMerge, landMerge, offerBranch, prepareMerge } from './merge.ts';
 import { askAboutPull, noteMerged, notePull, passOnComments, queuePull } from './pull.ts';
 
 export interface MergeCommands {
-  /** `batch`: the last commit of the tasks that land together, whose tree was proven for all of them. */
+  /** `batch`: the last commit of the tasks that land together, and the tree that proves this one: its own, or that of the last. */
   'merge.prepare': { commit: string; tree: string; base: string; batch?: { commit: string; tree: string } } & Fence;
   'merge.abandon': { why: string } & Fence;
   /** The task's branch was pushed, and others merge it. */

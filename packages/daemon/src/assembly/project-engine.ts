@@ -66,6 +66,7 @@ type Changing = Pick<
   | 'guards'
   | 'preparation'
   | 'batch'
+  | 'provesEach'
   | 'tracker'
   | 'pullRequests'
   | 'workflows'
@@ -132,6 +133,9 @@ export async function createProjectEngine(
     },
     get batch() {
       return current.batch;
+    },
+    get provesEach() {
+      return current.provesEach;
     },
     get preparation() {
       return current.preparation;
@@ -211,7 +215,8 @@ async function changingParts(
     project,
     pullRequests,
     workflows: workflowsOf(config),
-    batch: config.batch,
+    batch: config.batch.size,
+    provesEach: config.batch.prove === 'each',
     tracker: await tracker.followed(config, { project, dataDir, clock, github: github(config) }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),
     agentFor: createAgentFor(config.agents, host),

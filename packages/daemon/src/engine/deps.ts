@@ -99,6 +99,8 @@ export interface EngineDeps {
   workers: number;
   /** How many waiting tasks land together, at most. */
   batch: number;
+  /** Proves the tree of each of them, not only the one of all together. */
+  provesEach?: boolean;
   push: PushSetting;
   /** Absent: nothing that is pushed is run by GitHub. */
   workflows?: WorkflowSetting | undefined;

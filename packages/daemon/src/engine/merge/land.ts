@@ -1,7 +1,7 @@
 import type { Task } from '@tidemill/contract';
 import { closesNothing } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import { proofHash } from '../stages/prove.ts';
+import { isProven, proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import type { Batch } from './batch.ts';
 import type { Stack } from './stack.ts';
@@ -25,21 +25,22 @@ export async function landStack(
   target: TargetSync,
 ): Promise<Landed> {
   const members = layers.map(({ member }) => member);
-  const proven = layers.at(-1)!.tree;
-  const evidence = await proofHash(deps, proven);
+  const top = layers.at(-1)!.tree;
   const commits: string[] = [];
+  const proven: string[] = [];
   for (const { member, tree } of layers) {
-    const message = landingMessage(member.task, evidence);
+    // A commit that was proven alone says so; the others stand on the proof of the last one.
+    proven.push((await isProven(deps, tree)) ? tree : top);
+    const message = landingMessage(member.task, await proofHash(deps, proven.at(-1)!));
     commits.push(await deps.workspace.seal(member.ref, { tree, base: commits.at(-1) ?? base }, message));
   }
   const tip = commits.at(-1)!;
-  const whole = members.length > 1 ? { batch: { commit: tip, tree: proven } } : {};
   const lost = await batch.execute(members, (_member, i) => ({
     type: 'merge.prepare',
     commit: commits[i]!,
     tree: layers[i]!.tree,
     base,
-    ...whole,
+    ...(members.length > 1 ? { batch: { commit: tip, tree: proven[i]! } } : {}),
   }));
   if (lost) return lose(lost, batch);
   const moved = await moveTarget(deps, target, tip, base);

@@ -54,6 +54,28 @@ describe('tasks that wait to be merged', { timeout: 60_000 }, () => {
     expect(gates.runs.length).toBeLessThanOrEqual(8);
   });
 
+  it('of which one breaks what a later one mends land together, and the record says what proves each commit', async () => {
+    await open({ words: { 2: 'ebb', 3: 'flood', 4: 'slack' } });
+    await waiting(4);
+    await bed.pass(10 * MINUTE);
+    expect(landed()).toEqual([1, 2, 3, 4]);
+    expect(gates.runs).toEqual(['1 2 3 4']);
+    const prepared = await bodies('merge.prepared');
+    const isAlone = prepared.map(({ tree, proven = tree }) => proven === tree);
+    expect(isAlone).toEqual([true, false, false, true]);
+  });
+
+  it('and must each be proven send the one back that breaks what a later one would mend', async () => {
+    await open({ words: { 2: 'ebb', 3: 'flood', 4: 'slack' }, deps: { provesEach: true } });
+    await waiting(4);
+    await bed.pass(10 * MINUTE);
+    expect(await stages()).toEqual(Array(4).fill('done'));
+    const again = briefs.filter(({ feedback }) => feedback.length > 0);
+    expect(again.map(({ task }) => task!.number)).toEqual([3]);
+    const prepared = await bodies('merge.prepared');
+    expect(prepared.map(({ tree, proven = tree }) => proven === tree)).toEqual([true, true, true, true]);
+  });
+
   it('whose worktree is behind get the target before their agent starts', async () => {
     await open({ words: { 1: 'ebb', 2: 'flood' } });
     await waiting(2);

@@ -33,8 +33,10 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
     prover.prove(batch.head, workOf(stack, count), (tree) => repaired(deps, stack, tree), tries);
   const landLowest = (count: number) =>
     landSeen(deps, batch, { ...stack, layers: layers.slice(0, count) }, { prover, target }, prove);
-  const whole = await prove(layers.length, layers.length === 1 ? 'twice' : 'once');
-  if (whole.kind === 'passed') {
+  const passes = async (count: number) => (await prove(count, 'once')).kind === 'passed';
+  const early = deps.provesEach ? await firstFailing(layers.length - 1, passes) : null;
+  const whole = early === null ? await prove(layers.length, layers.length === 1 ? 'twice' : 'once') : null;
+  if (whole?.kind === 'passed') {
     // A gate may have fixed files of the only layer.
     const top = { ...layers.at(-1)!, tree: whole.work.tree };
     const isFixed = top.tree !== layers.at(-1)!.tree;
@@ -46,9 +48,9 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
     const proven = { ...stack, layers: [...layers.slice(0, -1), { ...top, trial }] };
     return landSeen(deps, batch, proven, { prover, target }, prove);
   }
-  const red = await firstRed(layers.length, async (count) => (await prove(count, 'once')).kind === 'passed');
+  const red = early ?? (await firstRed(layers.length, passes));
   // The same code once more: a gate that passes now is flaky, and nobody is sent back for it.
-  const proof = layers.length === 1 ? whole : await prove(red, 'again');
+  const proof = whole && layers.length === 1 ? whole : await prove(red, 'again');
   if (proof.kind === 'passed') return landLowest(red);
   const below = layers.slice(0, red - 1).map(({ member }) => member);
   // The agent reproduces the failure on the target, so the others land first.
@@ -88,6 +90,12 @@ async function landSeen(
   await holdBlind(deps, culprit, blind);
   batch.drop(culprit.member);
   return landed;
+}
+
+/** The same one by one, where each must pass: a later layer may mend what an earlier one breaks. Null: none fails. */
+async function firstFailing(size: number, passes: (count: number) => Promise<boolean>): Promise<number | null> {
+  for (let count = 1; count <= size; count += 1) if (!(await passes(count))) return count;
+  return null;
 }
 
 /** How many of the lowest layers it takes to fail, given that all of them do. */

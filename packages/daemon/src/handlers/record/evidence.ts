@@ -51,7 +51,12 @@ export async function verifyEvidence(services: Services, input: RouteRequest<'ve
     note('evidence', true, `recorded as link ${link.position} of the chain`);
     const prepared = await preparedOf(services, project, { commit, number: Number(number) });
     await checkTree(project, { commit, tree, checked: link.tree, lands: prepared?.lands }, note);
-    await checkGates(services, project, { prepared, tree: link.tree, number: Number(number) }, note);
+    await checkGates(
+      services,
+      project,
+      { prepared, tree: link.tree, number: Number(number), isOwn: link.tree === tree },
+      note,
+    );
   }
   const faults = await chainFaultsOf(services, project);
   note('chain', faults.length === 0, faults[0] ?? `all ${project.evidence.count} links are valid`);
@@ -67,14 +72,15 @@ async function checkTree(
   { commit, tree, checked, lands }: { commit: string; tree: string; checked: string; lands: string | undefined },
   note: Note,
 ): Promise<void> {
-  if (checked === tree) return note('tree', true, `the commit has the tree that was checked, ${tree.slice(0, 12)}`);
+  if (checked === tree)
+    return note('tree', true, `proven alone: the commit has the tree that was checked, ${tree.slice(0, 12)}`);
   const last = lands ? await commitFacts(root, lands) : null;
   const isBelow = last?.tree === checked && (await contains(root, last.commit, commit));
   note(
     'tree',
     isBelow,
     isBelow
-      ? `the commit landed in a batch: the tree of its last commit ${last.commit.slice(0, 12)}, ${checked.slice(0, 12)}, was checked`
+      ? `proven as part of the batch that ends in ${last.commit.slice(0, 12)}: the tree of that commit was checked, ${checked.slice(0, 12)}, not this commit's own`
       : `the commit has the tree ${tree.slice(0, 12)}, but ${checked.slice(0, 12)} was checked`,
   );
 }
@@ -102,7 +108,7 @@ async function preparedOf(
 async function checkGates(
   services: Services,
   project: Project,
-  { prepared, tree, number }: { prepared: Prepared | null; tree: string; number: number },
+  { prepared, tree, number, isOwn }: { prepared: Prepared | null; tree: string; number: number; isOwn: boolean },
   note: Note,
 ): Promise<void> {
   if (!prepared) return note('gates', false, `the log has no record that this commit was prepared for #${number}`);
@@ -112,7 +118,8 @@ async function checkGates(
   const gates = named.flatMap((link) => (link ? [link.gate] : []));
   if (named.length === 0) return note('gates', false, 'no gate was recorded for this commit');
   if (bad.length > 0) return note('gates', false, `${bad.length} of ${named.length} gates did not pass for this tree`);
-  note('gates', true, `passed for exactly this tree: ${gates.join(', ')}`);
+  const what = isOwn ? 'exactly this tree' : 'the last tree of the batch';
+  note('gates', true, `passed for ${what}: ${gates.join(', ')}`);
   const { ok, text } = await outputOf(
     services,
     named.filter((link) => link !== undefined),
