@@ -4,6 +4,7 @@ import path from 'node:path';
 import { GateConfig, UseLimits } from '@tidemill/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChildHost } from '../process/child.ts';
+import { shownPlace } from '../process/clone-place.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { createGates } from './gates.ts';
@@ -59,6 +60,14 @@ describe('a gate that the sandbox refuses something', () => {
     expect((await gate(`cat ${base}/data/store.db`)).excerpt).not.toContain('readable');
     expect((await gate('cat missing.txt')).excerpt).not.toContain('config.yaml');
   });
+});
+
+it('a proof that misses an ignored file in its clone is told about include', async ({ skip }) => {
+  skip(!status.available, status.why);
+  const proof = path.join(host.dataDir, 'proofs', 'proof-1');
+  const text = `Error: ENOENT: no such file or directory, open '${await shownPlace(host, proof)}/.env.test'`;
+  const hints = await refusalHints(text, { host, worktree: proof, network: false });
+  expect(hints).toEqual([expect.stringContaining('`include: [.env.test]`')]);
 });
 
 it('hints are few, and made of plain paths only', async ({ skip }) => {
