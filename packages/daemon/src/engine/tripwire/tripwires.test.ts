@@ -2,6 +2,7 @@ import { INTEGRITY_GATE, personActor } from '@tidemill/contract';
 import { afterEach, expect, test } from 'vitest';
 import { EngineBed } from '../../../../../test/support/engine-bed.ts';
 import type { Agent, GateReport, GateRequest, Gates } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
 
 const MINUTE = 60_000;
 const SOURCE = 'export const sum = (a, b) => a + b;\nexport const less = (a, b) => a < b;\n';
@@ -39,7 +40,7 @@ let kept: string | null = null;
 /** What each task writes into the source. */
 let writes: Record<number, string> = {};
 
-async function open(): Promise<void> {
+async function open(deps: Partial<EngineDeps> = {}): Promise<void> {
   const agent: Agent = {
     label: 'builder',
     start({ cwd, brief }) {
@@ -60,7 +61,7 @@ async function open(): Promise<void> {
         kept = text;
       },
     };
-    return { agentFor: () => agent, gates, tripwires, batch: 1 };
+    return { agentFor: () => agent, gates, tripwires, batch: 1, ...deps };
   });
   bed.repository.commitByPerson('src/sum.js', SOURCE);
 }
@@ -130,4 +131,24 @@ test('a slow gate is tried after the landing, and stops the next one until a per
   await bed.must({ type: 'alert.acknowledge', projectId: bed.projectId, alertId, by: personActor('ada') });
   await bed.pass(15 * MINUTE);
   expect(await stageOf(2)).toBe('done');
+});
+
+test('in a batch, the task that makes a gate blind is found and held, and the others land', async () => {
+  await open({ batch: 5, workers: 6 });
+  await bed.start();
+  writes[4] = PATCH + SOURCE;
+  for (const number of [1, 2, 3, 4, 5, 6]) await bed.add(number);
+  await bed.pass(30 * MINUTE);
+  const stages = await Promise.all([1, 2, 3, 4, 5, 6].map(stageOf));
+  expect(stages).toEqual(['done', 'done', 'done', 'needs_info', 'done', 'done']);
+});
+
+test('work that makes a gate blind is not pushed for others to merge', async () => {
+  await open({ push: 'branch' });
+  await bed.start();
+  writes[1] = PATCH + SOURCE;
+  await bed.add(1);
+  await bed.pass(10 * MINUTE);
+  expect(await stageOf(1)).toBe('needs_info');
+  expect(await bed.log('merge.offered')).toEqual([]);
 });
