@@ -104,7 +104,7 @@ describe('a test that checks less is reported', () => {
       'sum.test.ts',
       TEST,
       before(TEST, '    expect(sum(1', '    function never() {'),
-      'gets new lines',
+      'do not fit, so it was not examined; an existing test is changed',
     ],
     [
       'another subject',
@@ -118,22 +118,28 @@ describe('a test that checks less is reported', () => {
       'sum.test.ts',
       TEST,
       edit(TEST, "import { sum } from './sum.ts';", "import { sum } from './sum.ts'; sum = 1;"),
-      'an existing test is changed',
+      'new code runs before or around existing tests: `import { sum }',
     ],
     [
       'a name that hides another',
       'sum.test.ts',
       TEST,
       before(TEST, 'describe(', 'const expect = () => new Proxy({}, {});'),
-      'gets new lines',
+      'a new name hides one that existing tests use: `const expect',
     ],
-    ['a mock', 'sum.test.ts', TEST, before(TEST, 'describe(', "vi.mock('./sum.ts');"), 'gets new lines'],
+    [
+      'a mock',
+      'sum.test.ts',
+      TEST,
+      before(TEST, 'describe(', "vi.mock('./sum.ts');"),
+      'before or around existing tests',
+    ],
     [
       'an import for what it does',
       'sum.test.ts',
       TEST,
       before(TEST, 'describe(', "import './quiet.ts';"),
-      'gets new lines',
+      'new code runs before or around existing tests',
     ],
     [
       'an assertion that cannot fail',
@@ -192,6 +198,12 @@ describe('a test that checks less is reported', () => {
       expect(reported([change('test/sum.test.ts', TEST, null), change(to, null, TEST)])).toMatchObject([
         { file: 'test/sum.test.ts', why: 'a test is deleted' },
       ]);
+    const executable = {
+      path: 'test/run.bats',
+      before: fact('@test a {\n}\n', '100755'),
+      after: fact('@test a {\n}\n'),
+    };
+    expect(reported([executable])[0]?.why).toContain('mode changes from 100755 to 100644');
     const link = { path: 'sum.test.ts', before: fact(TEST), after: fact('other.ts', '120000') };
     expect(reported([link])[0]?.why).toContain('a link instead of a test');
   });
@@ -443,15 +455,16 @@ describe('honest work is not reported', () => {
 test('a hostile file is examined quickly', () => {
   const long = LARGEST_LOOKED_INTO.bytes;
   const changed = "an existing test is changed: `import { sum } from './sum.ts';`";
-  const longer = (line: string) => `an existing test gets new lines: \`${line}\``;
+  const longer = (line: string) => `new code runs before or around existing tests: \`${line}\``;
+  const unread = 'its brackets, quotes or indentation do not fit, so it was not examined; an existing test is changed';
   const evil: [string, string | null, string | null][] = [
     ['exit '.repeat(long / 5), changed, longer('exit exit exit exit')],
     [`process${' '.repeat(long)}x`, changed, longer('process')],
-    ['/*'.repeat(long / 2), changed, longer('/*/*/*/*/*/*/*/*/*/*')],
+    ['/*'.repeat(long / 2), `${unread}: \`import { sum } from './sum.ts';\``, unread],
     ['from pytest import '.repeat(long / 20), changed, null],
-    ['const a1 = 1;\n'.repeat(LARGEST_LOOKED_INTO.lines), 'an existing test is changed', longer('const a1 = 1;')],
+    ['const a1 = 1;\n'.repeat(LARGEST_LOOKED_INTO.lines), 'an existing test gets new lines: `const a1 = 1;`', unread],
     [`it.each${' '.repeat(long)}`, changed, longer('it.each')],
-    ['a\n'.repeat(LARGEST_LOOKED_INTO.lines), 'an existing test is changed', longer('a')],
+    ['a\n'.repeat(LARGEST_LOOKED_INTO.lines), 'an existing test gets new lines: `a`', longer('a')],
     ['\n'.repeat(LARGEST_LOOKED_INTO.lines), null, null],
   ];
   // A pattern that backtracks without end would run into the time limit of the test.

@@ -93,9 +93,11 @@ function ofTest({ path, before, after }: ChangedFile, old: string, now: string):
   const isLink = before?.mode === '120000' || after?.mode === '120000';
   if (!isOfTests(path)) return holdsTests(old) && isCode(path) ? inlineTestWhys(old, now) : [];
   if (isLink) return ['is or was a link instead of a test'];
+  // A runner that executes its tests passes over one that cannot be executed.
+  const mode = before?.mode === after?.mode ? [] : [`a test's mode changes from ${before?.mode} to ${after?.mode}`];
   const changes = isCode(path) && (isTestFile(path) || holdsTests(old)) ? testChangeWhys(path, old, now) : null;
-  if (changes === null) return old === now ? [] : ['is a helper or an expected result of tests'];
-  return changes;
+  if (changes !== null) return [...mode, ...changes];
+  return old === now ? mode : [...mode, 'is a helper or an expected result of tests'];
 }
 
 /** A test that was only renamed within its folder is still found by the test runner. */

@@ -71,7 +71,7 @@ const SWITCHES: Switch[] = [
         String.raw`\bfrom\s(pytest|unittest)\simport\b.{0,200}\b(skip|xfail|expectedFailure)`,
         String.raw`@(unittest\s?\.\s?)?(skip|skipIf|skipUnless|expectedFailure)\b|\bSkipTest\b|\bskipTest\s?\(|\bcollect_ignore|\b__test__\s?=`,
         String.raw`\b[tb]\s?\.\s?(Skip|SkipNow|Skipf)\s?\(|^//go:build|^// \+build`,
-        String.raw`#\[(ignore|should_panic|cfg\()`,
+        String.raw`#\[(ignore|should_panic)`,
         String.raw`@(Disabled|Ignore|EnabledIf\w*|DisabledIf\w*|DisabledOn\w*)\b|\bassumeTrue\b|\bassumeFalse\b`,
         String.raw`\bmarkTest(Skipped|Incomplete)\b|@group\b|->\s?(skip|todo|only)\s?\(`,
       ].join('|'),

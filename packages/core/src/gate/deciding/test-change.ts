@@ -1,13 +1,9 @@
+import type { Finding } from './blocks/addition.ts';
+import { compareSources } from './blocks/compare.ts';
+import { sourceOf } from './blocks/items.ts';
+import { languageOf } from './blocks/language.ts';
 import { shown } from './shown.ts';
 
-/**
- * What a change does to an existing test. New tests may be added between the old ones; every old line must stay, in its
- * order. An addition must be a whole test, an import or a declaration of a new name: anything else could end, hide or
- * replace the code around it.
- */
-
-const IMPORT =
-  /^\s*(import\b|from\s+\S+\s+import\b|(const|let|var)\s+.*=\s*require\(|use\s+|using\s+|require(_relative)?\s*[('"]|#include\b|extern crate\b)/;
 const TEST_CASE = new RegExp(
   [
     String.raw`^\s*(export\s+)?(await\s+)?(test|it|describe|suite|context|specify|bench|scenario|Deno\.test|t\.test|t\.run|s\.Run)(\.(each|concurrent|sequential|for|describe|serial|parallel|configure)\b.*)?\s*[(\x60'"]`,
@@ -22,35 +18,45 @@ const TEST_CASE = new RegExp(
     String.raw`^\s*(Scenario|Scenario Outline|Example)s?:`,
   ].join('|'),
 );
-const DECLARATION =
-  /^\s*(export\s+)?(?:pub\s+)?(?:async\s+)?(?:const|let|var|function\*?|class|interface|type|enum|def|fn|func|struct|trait|static|final|val)\s+([A-Za-z_$][\w$]*)/;
 const COMMENT = /^\s*(\/\/|#(?![[!])|\*|\/\*.*\*\/\s*$|--\s)/;
-const CLOSER = /^[\s)}\];,]*$|^\s*end\s*$/;
 const ASSERTION =
   /\b(expect|assert\w*|should|t\.(is|true|deepEqual|equal|ok|throws|Error\w*|Fatal\w*)|require\.\w+|verify|refute\w*|must_\w+|XCTAssert\w*|EXPECT_\w+|ASSERT_\w+)\b\s*[(!.\s]|\bassert\b|^\s*Then\s/;
-const LISTED_NAME = /^\s*(type\s+)?[\w$]+(\s+as\s+[\w$]+)?\s*,\s*$/;
 
 const isTestCase = (line: string) => TEST_CASE.test(line);
 export const holdsTests = (text: string) => linesOf(text).some(isTestCase);
 
-interface Hunk {
-  added: string[];
-  /** The old line before and after it, if any. */
-  previous: string | undefined;
-  next: string | undefined;
-}
-
 /** What was done to an existing test, in words; nothing when tests were only added. */
 export function testChangeWhys(path: string, before: string, after: string): string[] {
-  const [old, now] = [linesOf(before), linesOf(after)];
-  const lost = missing(old, now);
-  const hunks = insertions(old, now);
-  if (!hunks) return shrinkWhys(lost, before, after);
-  const isByIndent = /\.(py|rb|exs?|feature|nim)$/i.test(path);
-  const known = new Set(before.match(/[\w$]+/g));
-  const odd = hunks.flatMap((hunk) => oddLine(hunk, known, isByIndent) ?? []);
-  return odd.length > 0 ? [`an existing test gets new lines: ${quoted(odd[0]!)}`] : [];
+  if (before === after) return [];
+  const language = languageOf(path);
+  const lost = missing(linesOf(before), linesOf(after));
+  if (!language) return shrinkWhys(lost, before, after);
+  const [old, now] = [sourceOf(before, language), sourceOf(after, language)];
+  if (!old || !now)
+    return [
+      'its brackets, quotes or indentation do not fit, so it was not examined',
+      ...shrinkWhys(lost, before, after),
+    ];
+  const finding = compareSources(old, now);
+  if (!finding) return [];
+  const lineOf = (text: string, line: number) => text.split(/\r\n?|\n|\u2028|\u2029/)[line - 1] ?? '';
+  if (finding.kind === 'changed' && lost.length > 0) return shrinkWhys(lost, before, after);
+  const at = finding.now;
+  const line =
+    at === undefined
+      ? lineOf(before, old.tokens[(finding as { old: number }).old]?.line ?? 0)
+      : lineOf(after, now.tokens[at]?.line ?? 0);
+  return [`${WHYS[finding.kind]}: ${quoted(line)}`];
 }
+
+const WHYS: Record<Finding['kind'], string> = {
+  changed: 'an existing test gets new lines',
+  lines: 'an existing test gets new lines',
+  around: 'new code runs before or around existing tests',
+  hides: 'a new name hides one that existing tests use',
+  replaces: 'a new block replaces an existing one of the same name',
+  effect: 'a new block changes what other tests use',
+};
 
 /** For files that contain tests and other code: only the tests are examined. */
 export function inlineTestWhys(before: string, after: string): string[] {
@@ -94,80 +100,6 @@ function missing(old: string[], now: string[]): string[] {
     left.set(key, count - 1);
     return count <= 0;
   });
-}
-
-/** What was added between the old lines; null when an old line is missing or out of order. */
-function insertions(old: string[], now: string[]): Hunk[] | null {
-  const hunks: Hunk[] = [];
-  let at = 0;
-  let previous: string | undefined;
-  for (const line of old) {
-    const isImport = IMPORT.test(line);
-    let found = at;
-    while (found < now.length && now[found] !== line && !(isImport && isWiderImport(line, now[found]!))) found += 1;
-    if (found === now.length) return null;
-    if (found > at) hunks.push({ added: now.slice(at, found), previous, next: line });
-    at = found + 1;
-    previous = line;
-  }
-  if (at < now.length) hunks.push({ added: now.slice(at), previous, next: undefined });
-  return hunks;
-}
-
-/** An import of the same module with more names. */
-function isWiderImport(old: string, now: string): boolean {
-  if (!IMPORT.test(now)) return false;
-  const strings = (line: string) => (line.match(/'[^']*'|"[^"]*"/g) ?? []).join();
-  const module = (line: string) => /^\s*from\s+(\S+)\s+import/.exec(line)?.[1];
-  if (strings(old) !== strings(now) || module(old) !== module(now) || /;.*\S/.test(now)) return false;
-  const words = new Set(now.match(/[\w$]+/g));
-  return (old.match(/[\w$]+/g) ?? []).every((word) => words.has(word));
-}
-
-/** The first added line that is not a new test, import or declaration. */
-function oddLine({ added, previous, next }: Hunk, known: ReadonlySet<string>, isByIndent: boolean): string | null {
-  if (added.every((line) => LISTED_NAME.test(line)) && previous && isInList(previous)) return null;
-  const whole = added.join('\n');
-  const isOpenEnded =
-    whole.lastIndexOf('/*') > whole.lastIndexOf('*/') ||
-    isOdd(whole, /`/g) ||
-    isOdd(whole, /"""|'''/g) ||
-    /^(=begin|__END__)/m.test(whole);
-  if (isOpenEnded) return added[0]!;
-  return isByIndent ? oddByIndent(added, known, next) : oddByBrackets(added, known);
-}
-
-const isInList = (line: string) => LISTED_NAME.test(line) || /^\s*(import|from|use|export)\b.*[({]\s*$/.test(line);
-const isOdd = (text: string, mark: RegExp) => [...text.matchAll(mark)].length % 2 === 1;
-
-function oddByIndent(body: string[], known: ReadonlySet<string>, next: string | undefined): string | null {
-  const indent = (line: string) => line.length - line.trimStart().length;
-  const outer = indent(body[0]!);
-  // The next old line would become part of the addition.
-  if (next !== undefined && indent(next) > outer) return body[0]!;
-  return body.find((line) => indent(line) <= outer && !mayStandBeside(line, known)) ?? null;
-}
-
-function oddByBrackets(body: string[], known: ReadonlySet<string>): string | null {
-  let depth = 0;
-  for (const line of body) {
-    if (depth === 0 && !mayStandBeside(line, known)) return line;
-    const bare = line.replace(/'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\/.*$/g, '');
-    for (const sign of bare) {
-      if ('([{'.includes(sign)) depth += 1;
-      if (')]}'.includes(sign)) depth -= 1;
-      if (depth < 0) return line;
-    }
-  }
-  return depth === 0 ? null : body[0]!;
-}
-
-function mayStandBeside(line: string, known: ReadonlySet<string>): boolean {
-  if (isTestCase(line) || CLOSER.test(line)) return true;
-  // An import without names runs code of the module.
-  if (IMPORT.test(line)) return !/^\s*import\s*['"(]/.test(line) && !/;.*\S/.test(line);
-  const name = DECLARATION.exec(line)?.[2];
-  return name !== undefined && !known.has(name);
 }
 
 const MOST_QUOTED = 100;

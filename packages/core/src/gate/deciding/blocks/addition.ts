@@ -1,0 +1,76 @@
+import type { Place } from './compare.ts';
+import { effectIn } from './effects.ts';
+import { importOf } from './imports.ts';
+import { type Item, itemsIn, type Source } from './items.ts';
+import { type Shape, shapeOf } from './shape.ts';
+import { bodyOf, type Used } from './used.ts';
+
+/** What is more than an addition, with the tokens that show it. */
+export type Finding =
+  | { kind: 'changed'; old: number; now?: number }
+  | { kind: 'lines' | 'around' | 'hides' | 'replaces' | 'effect'; now: number };
+
+export interface Around {
+  used: Used;
+  imported: ReadonlySet<string>;
+  /** Names that the place defines already. */
+  siblings: ReadonlySet<string>;
+  /** What the old blocks there call, and how often: `check!(name, …)` may be the project's own form of a case. */
+  callees: ReadonlyMap<string, number>;
+  place: Place;
+}
+
+/** Why a new block is more than an addition; null when it is one. */
+export function additionProblem(source: Source, item: Item, shape: Shape, around: Around): Finding | null {
+  const problem = problemOf(source, item, shape, around);
+  if (problem) return { kind: problem, now: shape.start < item.to ? shape.start : item.from };
+  const effect = shape.kind === 'import' ? null : effectIn(source, item, around.imported);
+  return effect === null ? null : { kind: 'effect', now: effect };
+}
+
+function problemOf(
+  source: Source,
+  item: Item,
+  shape: Shape,
+  around: Around,
+): Exclude<Finding['kind'], 'changed'> | null {
+  const { used, siblings, place } = around;
+  const { kind, names } = shape;
+  if (place === 'body') return kind === 'case' && names.length === 0 ? null : 'lines';
+  if (kind === 'other' && shape.callee && (around.callees.get(shape.callee) ?? 0) >= 2) return null;
+  if (kind === 'hook' || kind === 'other') return 'around';
+  if (kind === 'import') {
+    const { isOpen, names: imported } = importOf(source, { ...item, from: shape.start });
+    if (isOpen) return 'around';
+    return imported.some((name) => used.free.has(name)) ? 'hides' : null;
+  }
+  if (kind === 'loop') return isOnlyCases(source, item, around) ? null : 'around';
+  if (names.some((name) => siblings.has(name))) return 'replaces';
+  if (kind === 'case' || kind === 'group') return null;
+  const taken = place === 'class' ? used.all : used.free;
+  if (names.some((name) => (name.includes('.') ? isMethodTaken(name, used) : taken.has(name)))) return 'hides';
+  return names.length === 0 || names.includes('_') ? 'around' : null;
+}
+
+/** A method of a type that old tests use must not change how it behaves for them. */
+function isMethodTaken(name: string, { free, all }: Used): boolean {
+  const [type = '', method = ''] = name.split('.');
+  return (
+    free.has(type) &&
+    (all.has(method) || /^(String|Error|Equal|Is|As|Cmp|Format|GoString|Unwrap|Marshal\w*|Unmarshal\w*)$/.test(method))
+  );
+}
+
+/** A loop or condition around new cases. */
+function isOnlyCases(source: Source, item: Item, around: Around): boolean {
+  const body = bodyOf(source, item);
+  if (body < 0 || source.partner[body]! < item.to - 2) return false;
+  const items = itemsIn(source, body + 1, source.partner[body]!).map((each) => ({
+    each,
+    shape: shapeOf(source, each),
+  }));
+  return (
+    items.some(({ shape }) => shape.kind === 'case' || shape.kind === 'group') &&
+    items.every(({ each, shape }) => additionProblem(source, each, shape, around) === null)
+  );
+}

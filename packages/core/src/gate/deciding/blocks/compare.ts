@@ -1,0 +1,195 @@
+import { additionProblem, type Finding } from './addition.ts';
+import { effectIn } from './effects.ts';
+import { importOf } from './imports.ts';
+import { type Item, itemsIn, type Source, textOf } from './items.ts';
+import { type Shape, shapeOf } from './shape.ts';
+import { isTable, keyOf, rowsIn } from './table.ts';
+import { INDENT } from './tokens.ts';
+import { type Used, usedNames } from './used.ts';
+
+/** Where additions are judged: the file or a group, a class, or the body of a test. */
+export type Place = 'group' | 'class' | 'body';
+
+const DEEPEST = 12;
+
+/**
+ * Compares two versions of a test file block by block. Every old block must be there, in its order, with the same tokens. Only
+ * whole new cases, declarations, imports and rows may come in between. Returns the first thing that is more than that.
+ */
+export function compareSources(old: Source, now: Source): Finding | null {
+  return new Comparison(old, now).run();
+}
+
+class Comparison {
+  readonly #old: Source;
+  readonly #now: Source;
+  readonly #used: Used;
+  readonly #imported: Set<string>;
+
+  constructor(old: Source, now: Source) {
+    this.#old = old;
+    this.#now = now;
+    this.#used = usedNames(old);
+    this.#imported = new Set(
+      [old, now].flatMap((source) =>
+        itemsIn(source, 0, source.tokens.length).flatMap((item) =>
+          shapeOf(source, item).kind === 'import' ? importOf(source, item).names : [],
+        ),
+      ),
+    );
+  }
+
+  run(): Finding | null {
+    const whole = (source: Source) => itemsIn(source, 0, source.tokens.length);
+    return this.#items(whole(this.#old), whole(this.#now), 'group', 0);
+  }
+
+  #items(old: Item[], now: Item[], place: Place, depth: number): Finding | null {
+    const shapes = now.map((item) => shapeOf(this.#now, item));
+    const exact = placesOf(now.map((item) => textOf(this.#now, item)));
+    const labelled = placesOf(shapes.map(({ label }) => label));
+    const known = old.map((item) => shapeOf(this.#old, item));
+    const siblings = new Set(known.flatMap(({ names }) => names));
+    const callees = new Map<string, number>();
+    for (const { callee } of known) if (callee) callees.set(callee, (callees.get(callee) ?? 0) + 1);
+    const added: number[] = [];
+    let at = 0;
+    for (const item of old) {
+      let index = next(exact, textOf(this.#old, item), at);
+      if (index < 0) {
+        const shape = shapeOf(this.#old, item);
+        index = next(labelled, shape.label, at);
+        if (index < 0) return { kind: 'changed', old: item.from };
+        const problem = this.#same(item, now[index]!, shape, depth);
+        if (problem) return problem;
+      }
+      for (; at < index; at += 1) added.push(at);
+      at = index + 1;
+    }
+    for (; at < now.length; at += 1) added.push(at);
+    const about = { used: this.#used, imported: this.#imported, siblings, callees, place };
+    for (const index of added) {
+      const problem = additionProblem(this.#now, now[index]!, shapes[index]!, about);
+      if (problem) return problem;
+      for (const name of shapes[index]!.names) siblings.add(name);
+    }
+    return null;
+  }
+
+  /** Walks through two versions of one block. Some brackets may have more in them than before. */
+  #same(old: Item, now: Item, shape: Shape, depth: number): Finding | null {
+    if (shape.kind === 'import') return this.#widened(old, now);
+    const [a, b] = [this.#old, this.#now];
+    const parents: number[] = [];
+    let [i, j] = [old.from, now.from];
+    while (i < old.to && j < now.to) {
+      const [left, right] = [a.tokens[i]!, b.tokens[j]!];
+      if (left.text !== right.text || left.kind !== right.kind || isBroken(a, i) !== isBroken(b, j))
+        return { kind: 'changed', old: i, now: j };
+      if (left.kind === 'close') parents.pop();
+      const parent = parents.at(-1) ?? -1;
+      const inner = left.kind === 'open' && depth < DEEPEST ? this.#inside(old, shape, i, parent) : null;
+      if (inner !== null) {
+        const problem = this.#extended(inner, i, j, depth + 1);
+        if (problem) return problem;
+        [i, j] = [a.partner[i]! + 1, b.partner[j]! + 1];
+        continue;
+      }
+      if (left.kind === 'open') parents.push(i);
+      [i, j] = [i + 1, j + 1];
+    }
+    const rest = (source: Source, from: number, to: number) => textOf(source, { from, to }).trim() === '';
+    if (rest(a, i, old.to) && rest(b, j, now.to)) return null;
+    return { kind: 'changed', old: Math.min(i, old.to - 1), now: Math.min(j, now.to - 1) };
+  }
+
+  #extended(inner: Place | 'rows', i: number, j: number, depth: number): Finding | null {
+    const [a, b] = [this.#old, this.#now];
+    if (inner === 'rows') return this.#rows(i, j);
+    return this.#items(itemsIn(a, i + 1, a.partner[i]!), itemsIn(b, j + 1, b.partner[j]!), inner, depth);
+  }
+
+  /** What may be added in this bracket; null: nothing. */
+  #inside(item: Item, shape: Shape, open: number, parent: number): Place | 'rows' | null {
+    const { tokens, partner } = this.#old;
+    const { text } = tokens[open]!;
+    if (isTable(this.#old, item, shape, open, parent)) return 'rows';
+    if (text === '(' && parent < 0 && /^(const|var|type)$/.test(tokens[shape.start]!.text) && open === shape.start + 1)
+      return tokens.slice(open, partner[open]).some((token) => token.text === 'iota') ? null : 'group';
+    if (text !== '{' && text !== INDENT) return null;
+    const previous = tokens[open - 1]?.text ?? '';
+    const isOfCall = parent >= 0 && (previous === '=>' || previous === ')');
+    if (shape.kind === 'group') return parent < 0 || isOfCall ? 'group' : null;
+    if (shape.kind === 'class' && parent < 0)
+      return /^(mod|namespace|defmodule)$/.test(tokens[shape.start]!.text) ? 'group' : 'class';
+    if (shape.kind === 'case') return parent < 0 || isOfCall ? 'body' : null;
+    if (!isOfCall && parent >= 0) return null;
+    const kinds = itemsIn(this.#old, open + 1, partner[open]!).map((each) => shapeOf(this.#old, each));
+    // A function or a condition with cases in it; imports for the type checker.
+    if (kinds.some(({ kind, names }) => kind === 'group' || (kind === 'case' && names.length === 0))) return 'group';
+    return tokens[shape.start + 1]?.text === 'TYPE_CHECKING' && kinds.every(({ kind }) => kind === 'import')
+      ? 'group'
+      : null;
+  }
+
+  #rows(i: number, j: number): Finding | null {
+    const [a, b] = [this.#old, this.#now];
+    const rows = rowsIn(b, j);
+    const keys = new Set<string>();
+    let at = 0;
+    const added: Item[] = [];
+    for (const row of rowsIn(a, i)) {
+      const text = textOf(a, row);
+      let index = at;
+      while (index < rows.length && textOf(b, rows[index]!) !== text) added.push(rows[index++]!);
+      if (index === rows.length) return { kind: 'changed', old: row.from };
+      keys.add(keyOf(a, row) ?? '');
+      at = index + 1;
+    }
+    for (const row of [...added, ...rows.slice(at)]) {
+      const key = keyOf(b, row);
+      const isSpread = /^(\.\.\.|\*\*?)$/.test(b.tokens[row.from]!.text);
+      if (isSpread || (key !== null && keys.has(key))) return { kind: 'replaces', now: row.from };
+      const effect = effectIn(b, row, this.#imported);
+      if (effect !== null) return { kind: 'effect', now: effect };
+    }
+    return null;
+  }
+
+  #widened(old: Item, now: Item): Finding | null {
+    const [before, after] = [importOf(this.#old, old), importOf(this.#now, now)];
+    const known = new Set(before.parts);
+    const parts = new Set(after.parts);
+    const isWider =
+      before.from === after.from && before.parts.every((part) => parts.has(part)) && before.isOpen === after.isOpen;
+    if (!isWider) return { kind: 'changed', old: old.from, now: now.from };
+    const hidden = after.parts.some((part, index) => !known.has(part) && this.#used.free.has(after.names[index]!));
+    return hidden ? { kind: 'hides', now: now.from } : null;
+  }
+}
+
+const isBroken = ({ tokens }: Source, at: number): boolean =>
+  tokens[at]!.isFirst && /^(return|break|continue|throw|yield|async)$/.test(tokens[at - 1]?.text ?? '');
+
+interface Places {
+  at: number[];
+  /** Earlier ones are never asked for again. */
+  done: number;
+}
+
+function placesOf(keys: string[]): Map<string, Places> {
+  const places = new Map<string, Places>();
+  keys.forEach((key, index) => {
+    const known = places.get(key);
+    if (known) known.at.push(index);
+    else places.set(key, { at: [index], done: 0 });
+  });
+  return places;
+}
+
+/** The first place of the key that is not before `from`. */
+function next(places: Map<string, Places>, key: string, from: number): number {
+  const known = places.get(key);
+  while (known && (known.at[known.done] ?? from) < from) known.done += 1;
+  return known?.at[known.done] ?? -1;
+}
