@@ -1,4 +1,4 @@
-import type { Finding } from './blocks/addition.ts';
+import type { BlockFinding } from './blocks/addition.ts';
 import { compareSources } from './blocks/compare.ts';
 import { sourceOf } from './blocks/items.ts';
 import { languageOf } from './blocks/language.ts';
@@ -49,7 +49,7 @@ export function testChangeWhys(path: string, before: string, after: string): str
   return [`${WHYS[finding.kind]}: ${quoted(line)}`];
 }
 
-const WHYS: Record<Finding['kind'], string> = {
+const WHYS: Record<BlockFinding['kind'], string> = {
   changed: 'an existing test gets new lines',
   lines: 'an existing test gets new lines',
   around: 'new code runs before or around existing tests',

@@ -1,12 +1,12 @@
-import type { Place } from './compare.ts';
+import type { BlockPlace } from './compare.ts';
 import { effectIn } from './effects.ts';
 import { importOf } from './imports.ts';
-import { type Item, itemsIn, type Source } from './items.ts';
+import { itemsIn, type TestBlock, type TestSource } from './items.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { bodyOf, type Used } from './used.ts';
 
 /** What is more than an addition, with the tokens that show it. */
-export type Finding =
+export type BlockFinding =
   | { kind: 'changed'; old: number; now?: number }
   | { kind: 'lines' | 'around' | 'hides' | 'replaces' | 'effect'; now: number };
 
@@ -17,11 +17,16 @@ export interface Around {
   siblings: ReadonlySet<string>;
   /** What the old blocks there call, and how often: `check!(name, …)` may be the project's own form of a case. */
   callees: ReadonlyMap<string, number>;
-  place: Place;
+  place: BlockPlace;
 }
 
 /** Why a new block is more than an addition; null when it is one. */
-export function additionProblem(source: Source, item: Item, shape: Shape, around: Around): Finding | null {
+export function additionProblem(
+  source: TestSource,
+  item: TestBlock,
+  shape: Shape,
+  around: Around,
+): BlockFinding | null {
   const problem = problemOf(source, item, shape, around);
   if (problem) return { kind: problem, now: shape.start < item.to ? shape.start : item.from };
   const effect = shape.kind === 'import' ? null : effectIn(source, item, around.imported);
@@ -29,11 +34,11 @@ export function additionProblem(source: Source, item: Item, shape: Shape, around
 }
 
 function problemOf(
-  source: Source,
-  item: Item,
+  source: TestSource,
+  item: TestBlock,
   shape: Shape,
   around: Around,
-): Exclude<Finding['kind'], 'changed'> | null {
+): Exclude<BlockFinding['kind'], 'changed'> | null {
   const { used, siblings, place } = around;
   const { kind, names } = shape;
   if (place === 'body') return kind === 'case' && names.length === 0 ? null : 'lines';
@@ -62,7 +67,7 @@ function isMethodTaken(name: string, { free, all }: Used): boolean {
 }
 
 /** A loop or condition around new cases. */
-function isOnlyCases(source: Source, item: Item, around: Around): boolean {
+function isOnlyCases(source: TestSource, item: TestBlock, around: Around): boolean {
   const body = bodyOf(source, item);
   if (body < 0 || source.partner[body]! < item.to - 2) return false;
   const items = itemsIn(source, body + 1, source.partner[body]!).map((each) => ({

@@ -1,14 +1,14 @@
-import { additionProblem, type Finding } from './addition.ts';
+import { additionProblem, type BlockFinding } from './addition.ts';
 import { effectIn } from './effects.ts';
 import { importOf } from './imports.ts';
-import { type Item, itemsIn, type Source, textOf } from './items.ts';
+import { itemsIn, type TestBlock, type TestSource, textOf } from './items.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { isTable, keyOf, rowsIn } from './table.ts';
 import { INDENT } from './tokens.ts';
 import { type Used, usedNames } from './used.ts';
 
 /** Where additions are judged: the file or a group, a class, or the body of a test. */
-export type Place = 'group' | 'class' | 'body';
+export type BlockPlace = 'group' | 'class' | 'body';
 
 const DEEPEST = 12;
 
@@ -16,17 +16,17 @@ const DEEPEST = 12;
  * Compares two versions of a test file block by block. Every old block must be there, in its order, with the same tokens. Only
  * whole new cases, declarations, imports and rows may come in between. Returns the first thing that is more than that.
  */
-export function compareSources(old: Source, now: Source): Finding | null {
+export function compareSources(old: TestSource, now: TestSource): BlockFinding | null {
   return new Comparison(old, now).run();
 }
 
 class Comparison {
-  readonly #old: Source;
-  readonly #now: Source;
+  readonly #old: TestSource;
+  readonly #now: TestSource;
   readonly #used: Used;
   readonly #imported: Set<string>;
 
-  constructor(old: Source, now: Source) {
+  constructor(old: TestSource, now: TestSource) {
     this.#old = old;
     this.#now = now;
     this.#used = usedNames(old);
@@ -39,12 +39,12 @@ class Comparison {
     );
   }
 
-  run(): Finding | null {
-    const whole = (source: Source) => itemsIn(source, 0, source.tokens.length);
+  run(): BlockFinding | null {
+    const whole = (source: TestSource) => itemsIn(source, 0, source.tokens.length);
     return this.#items(whole(this.#old), whole(this.#now), 'group', 0);
   }
 
-  #items(old: Item[], now: Item[], place: Place, depth: number): Finding | null {
+  #items(old: TestBlock[], now: TestBlock[], place: BlockPlace, depth: number): BlockFinding | null {
     const shapes = now.map((item) => shapeOf(this.#now, item));
     const exact = placesOf(now.map((item) => textOf(this.#now, item)));
     const labelled = placesOf(shapes.map(({ label }) => label));
@@ -77,7 +77,7 @@ class Comparison {
   }
 
   /** Walks through two versions of one block. Some brackets may have more in them than before. */
-  #same(old: Item, now: Item, shape: Shape, depth: number): Finding | null {
+  #same(old: TestBlock, now: TestBlock, shape: Shape, depth: number): BlockFinding | null {
     if (shape.kind === 'import') return this.#widened(old, now);
     const [a, b] = [this.#old, this.#now];
     const parents: number[] = [];
@@ -98,19 +98,19 @@ class Comparison {
       if (left.kind === 'open') parents.push(i);
       [i, j] = [i + 1, j + 1];
     }
-    const rest = (source: Source, from: number, to: number) => textOf(source, { from, to }).trim() === '';
+    const rest = (source: TestSource, from: number, to: number) => textOf(source, { from, to }).trim() === '';
     if (rest(a, i, old.to) && rest(b, j, now.to)) return null;
     return { kind: 'changed', old: Math.min(i, old.to - 1), now: Math.min(j, now.to - 1) };
   }
 
-  #extended(inner: Place | 'rows', i: number, j: number, depth: number): Finding | null {
+  #extended(inner: BlockPlace | 'rows', i: number, j: number, depth: number): BlockFinding | null {
     const [a, b] = [this.#old, this.#now];
     if (inner === 'rows') return this.#rows(i, j);
     return this.#items(itemsIn(a, i + 1, a.partner[i]!), itemsIn(b, j + 1, b.partner[j]!), inner, depth);
   }
 
   /** What may be added in this bracket; null: nothing. */
-  #inside(item: Item, shape: Shape, open: number, parent: number): Place | 'rows' | null {
+  #inside(item: TestBlock, shape: Shape, open: number, parent: number): BlockPlace | 'rows' | null {
     const { tokens, partner } = this.#old;
     const { text } = tokens[open]!;
     if (isTable(this.#old, item, shape, open, parent)) return 'rows';
@@ -132,12 +132,12 @@ class Comparison {
       : null;
   }
 
-  #rows(i: number, j: number): Finding | null {
+  #rows(i: number, j: number): BlockFinding | null {
     const [a, b] = [this.#old, this.#now];
     const rows = rowsIn(b, j);
     const keys = new Set<string>();
     let at = 0;
-    const added: Item[] = [];
+    const added: TestBlock[] = [];
     for (const row of rowsIn(a, i)) {
       const text = textOf(a, row);
       let index = at;
@@ -156,7 +156,7 @@ class Comparison {
     return null;
   }
 
-  #widened(old: Item, now: Item): Finding | null {
+  #widened(old: TestBlock, now: TestBlock): BlockFinding | null {
     const [before, after] = [importOf(this.#old, old), importOf(this.#now, now)];
     const known = new Set(before.parts);
     const parts = new Set(after.parts);
@@ -168,7 +168,7 @@ class Comparison {
   }
 }
 
-const isBroken = ({ tokens }: Source, at: number): boolean =>
+const isBroken = ({ tokens }: TestSource, at: number): boolean =>
   tokens[at]!.isFirst && /^(return|break|continue|throw|yield|async)$/.test(tokens[at - 1]?.text ?? '');
 
 interface Places {

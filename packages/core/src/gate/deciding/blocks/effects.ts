@@ -1,4 +1,4 @@
-import type { Item, Source } from './items.ts';
+import type { TestBlock, TestSource } from './items.ts';
 import { boundIn } from './used.ts';
 
 const ASSERTIONS =
@@ -17,7 +17,7 @@ const HARMLESS =
  * The first token of a new block that changes something outside it: an import, the assertions, a built-in object. Every test
  * that runs afterwards would see it.
  */
-export function effectIn(source: Source, { from, to }: Item, imported: ReadonlySet<string>): number | null {
+export function effectIn(source: TestSource, { from, to }: TestBlock, imported: ReadonlySet<string>): number | null {
   const { tokens } = source;
   const bound = boundIn(source, from, to);
   const isOuter = (name: string) =>
@@ -80,7 +80,7 @@ function isAssigned({ root, path, isPlain, isLoaded, isInner }: Target, isOuter:
 }
 
 /** What stands left of an assignment: `a.b[c].d`. Null for a declaration or an argument's name. */
-function targetOf({ tokens, partner, language }: Source, from: number, sign: number): Target | null {
+function targetOf({ tokens, partner, language }: TestSource, from: number, sign: number): Target | null {
   let at = sign - 1;
   const steps: string[] = [];
   let isLoaded = false;
@@ -124,7 +124,7 @@ function targetOf({ tokens, partner, language }: Source, from: number, sign: num
   };
 }
 
-function isParameter({ tokens, partner }: Source, at: number, to: number): boolean {
+function isParameter({ tokens, partner }: TestSource, at: number, to: number): boolean {
   for (let close = at + 1; close < Math.min(to, at + 60); close += 1) {
     const { kind, text } = tokens[close]!;
     if (kind === 'open') close = partner[close]!;

@@ -1,15 +1,15 @@
-import type { Language, Quote } from './language.ts';
+import type { Quote, TestLanguage } from './language.ts';
 
 const NEWLINE = /[\r\n\u2028\u2029]/;
 
 /** Finds the ends of strings and of comments, in a time that grows with the length of the text only. */
 export class Ends {
   readonly #text: string;
-  readonly #language: Language;
+  readonly #language: TestLanguage;
   /** Strings in strings are read again where a guess was wrong. */
   #left: number;
 
-  constructor(text: string, language: Language) {
+  constructor(text: string, language: TestLanguage) {
     this.#text = text;
     this.#language = language;
     this.#left = 3 * text.length + 1000;

@@ -1,4 +1,4 @@
-import { type Item, itemsIn, type Source, textOf } from './items.ts';
+import { itemsIn, type TestBlock, type TestSource, textOf } from './items.ts';
 
 export interface Import {
   /** Where it imports from, and how. */
@@ -12,7 +12,7 @@ export interface Import {
 }
 
 /** Reads an import statement of any language. */
-export function importOf(source: Source, item: Item): Import {
+export function importOf(source: TestSource, item: TestBlock): Import {
   const { tokens } = source;
   const words = tokens.slice(item.from, item.to).filter(({ kind, text }) => kind !== 'newline' && text !== ';');
   const texts = words.map(({ text }) => text);
@@ -57,7 +57,7 @@ function python(texts: string[]): Import {
     : { ...made, names: made.parts.map((part) => / as (\S+)$/.exec(part)?.[1] ?? part.split(' ')[0]!) };
 }
 
-function goBlock(source: Source, { from }: Item): Import {
+function goBlock(source: TestSource, { from }: TestBlock): Import {
   const open = from + 1;
   const items = itemsIn(source, open + 1, source.partner[open]!);
   return parted(

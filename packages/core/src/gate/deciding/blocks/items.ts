@@ -1,20 +1,20 @@
-import type { Language } from './language.ts';
-import { INDENT, type Token, tokensOf } from './tokens.ts';
+import type { TestLanguage } from './language.ts';
+import { INDENT, type TestToken, tokensOf } from './tokens.ts';
 
 /** A file as tokens, with the place of each bracket's partner. */
-export interface Source {
-  language: Language;
-  tokens: Token[];
+export interface TestSource {
+  language: TestLanguage;
+  tokens: TestToken[];
   partner: Int32Array;
 }
 
 /** A statement or a block: a range of tokens. */
-export interface Item {
+export interface TestBlock {
   from: number;
   to: number;
 }
 
-export function sourceOf(text: string, language: Language): Source | null {
+export function sourceOf(text: string, language: TestLanguage): TestSource | null {
   const all = tokensOf(text, language);
   if (!all) return null;
   const tokens = language.directives ? all : withoutLastCommas(all);
@@ -34,7 +34,7 @@ export function sourceOf(text: string, language: Language): Source | null {
 const KEYWORDS = /^(return|in|of|not|and|or|if|else|yield|await|is|case|when|assert|print|for|match)$/;
 
 /** A comma before a closing bracket means nothing, unless it makes a tuple or a hole. */
-function withoutLastCommas(tokens: Token[]): Token[] {
+function withoutLastCommas(tokens: TestToken[]): TestToken[] {
   const open: { isCall: boolean; commas: number }[] = [];
   return tokens.filter((token, index) => {
     const last = tokens[index - 1];
@@ -56,7 +56,7 @@ function withoutLastCommas(tokens: Token[]): Token[] {
 }
 
 /** Words that go on with the statement before them. */
-const CONTINUES: Record<Language['lines'], RegExp> = {
+const CONTINUES: Record<TestLanguage['lines'], RegExp> = {
   indent: /^(else|elif|except|finally)$/,
   'loose indent': /^(else|elsif|rescue|ensure|end|when|in|after|catch)$/,
   asi: /^(else|catch|finally|from|as|satisfies|instanceof|in|of)$/,
@@ -66,9 +66,9 @@ const CONTINUES: Record<Language['lines'], RegExp> = {
 const ENDS_STATEMENT = /^[\w$"'`)\]}/]|^(\+\+|--|⇤)$/;
 
 /** Cuts a range into statements and blocks. Decorators belong to what follows them. */
-export function itemsIn(source: Source, from: number, to: number): Item[] {
+export function itemsIn(source: TestSource, from: number, to: number): TestBlock[] {
   const { tokens, partner } = source;
-  const items: Item[] = [];
+  const items: TestBlock[] = [];
   let start = from;
   let at = from;
   /** The tokens up to here are decorators of the item. */
@@ -91,7 +91,7 @@ export function itemsIn(source: Source, from: number, to: number): Item[] {
 }
 
 /** Whether the statement that begins at `start` ends with the token `last`. */
-function endsAfter({ tokens, language }: Source, start: number, last: number, next: number): boolean {
+function endsAfter({ tokens, language }: TestSource, start: number, last: number, next: number): boolean {
   const token = tokens[last]!;
   const following = tokens[next]!;
   if (token.kind === 'directive' || following.kind === 'directive') return true;
@@ -121,7 +121,7 @@ function endsAfter({ tokens, language }: Source, start: number, last: number, ne
 }
 
 /** `@name.name(…)`, once or several times, and nothing else. */
-function isOnlyDecorator({ tokens, partner }: Source, from: number, to: number): boolean {
+function isOnlyDecorator({ tokens, partner }: TestSource, from: number, to: number): boolean {
   let at = from;
   while (at < to && tokens[at]?.text === '@') {
     at += 2;
@@ -132,7 +132,7 @@ function isOnlyDecorator({ tokens, partner }: Source, from: number, to: number):
   return at >= to && at > from && tokens[from]?.text === '@';
 }
 
-export const textOf = ({ tokens }: Source, { from, to }: Item): string => {
+export const textOf = ({ tokens }: TestSource, { from, to }: TestBlock): string => {
   let text = '';
   for (let at = from; at < to; at += 1) {
     const { text: word, kind, isFirst } = tokens[at]!;

@@ -1,5 +1,5 @@
 /** How comments, strings and statements of a language look: one row per language. */
-export interface Language {
+export interface TestLanguage {
   /** Line comments; sticky. */
   line?: RegExp;
   block?: [open: string, close: string];
@@ -41,7 +41,7 @@ const triple = (code?: string): Quote => ({ open: /(""")/y, isMultiline: true, .
 /** A character, but not the start of a lifetime or a label. */
 const CHARACTER: Quote = { open: /(')(?=\\|[^\\'\n]{1,2}')/y };
 
-const LANGUAGES: [endings: RegExp, language: Language][] = [
+const LANGUAGES: [endings: RegExp, language: TestLanguage][] = [
   [
     /\.[cm]?[jt]sx?$/,
     {
@@ -193,5 +193,5 @@ const LANGUAGES: [endings: RegExp, language: Language][] = [
   ],
 ];
 
-export const languageOf = (path: string): Language | null =>
+export const languageOf = (path: string): TestLanguage | null =>
   LANGUAGES.find(([endings]) => endings.test(path.toLowerCase()))?.[1] ?? null;

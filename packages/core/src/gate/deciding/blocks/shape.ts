@@ -1,4 +1,4 @@
-import type { Item, Source } from './items.ts';
+import type { TestBlock, TestSource } from './items.ts';
 import { INDENT } from './tokens.ts';
 
 export interface Shape {
@@ -30,7 +30,7 @@ const KEYWORD =
   /^(function|def|defp|defmodule|class|fn|func|struct|enum|trait|type|interface|mod|macro_rules|namespace|object|record|union|typedef|protocol|const|let|var|val|fun|static|using|subject|given)$/;
 const CLASSES = /^(class|struct|enum|trait|interface|mod|namespace|object|record|protocol|impl|defmodule|extension)$/;
 
-export function shapeOf(source: Source, item: Item): Shape {
+export function shapeOf(source: TestSource, item: TestBlock): Shape {
   const { tokens, partner } = source;
   const word = (at: number) => (at < item.to ? (tokens[at]?.text ?? '') : '');
   const isWord = (at: number) => at < item.to && tokens[at]?.kind === 'word';
@@ -77,7 +77,7 @@ export function shapeOf(source: Source, item: Item): Shape {
   return shape;
 }
 
-function bare({ tokens, partner, language }: Source, { from: _, to }: Item, start: number): Shape {
+function bare({ tokens, partner, language }: TestSource, { from: _, to }: TestBlock, start: number): Shape {
   const word = (at: number) => (at < to ? (tokens[at]?.text ?? '') : '');
   const isWord = (at: number) => at < to && tokens[at]?.kind === 'word';
   const first = word(start);

@@ -1,4 +1,4 @@
-import { type Item, type Source, textOf } from './items.ts';
+import { type TestBlock, type TestSource, textOf } from './items.ts';
 import type { Shape } from './shape.ts';
 
 const TABLE_CALLS =
@@ -12,7 +12,7 @@ const LISTS =
  * Whether the bracket opens a table of cases: a list that a loop or a parametrized test runs through. New rows are new cases.
  * `parent` is the bracket around it.
  */
-export function isTable(source: Source, item: Item, shape: Shape, open: number, parent: number): boolean {
+export function isTable(source: TestSource, item: TestBlock, shape: Shape, open: number, parent: number): boolean {
   const { tokens, partner, language } = source;
   const { text } = tokens[open]!;
   const previous = tokens[open - 1]?.text ?? '';
@@ -48,14 +48,14 @@ export function isTable(source: Source, item: Item, shape: Shape, open: number, 
 }
 
 /** The token after a bracket, without ends of lines and `as const`. */
-function indexAfter({ tokens }: Source, { to }: Item, end: number): number {
+function indexAfter({ tokens }: TestSource, { to }: TestBlock, end: number): number {
   let at = end + 1;
   while (at < to && /^(;|\n|as|const|satisfies)$/.test(tokens[at]!.text)) at += 1;
   return at;
 }
 
 /** The name in `name = […]`, `name := []T{…}`, `static T name[] = {…}`. */
-function nameBefore({ tokens, partner }: Source, item: Item, shape: Shape, open: number): string | null {
+function nameBefore({ tokens, partner }: TestSource, item: TestBlock, shape: Shape, open: number): string | null {
   let sign = shape.start;
   while (sign < open && !/^(=|:=)$/.test(tokens[sign]!.text))
     sign = tokens[sign]!.kind === 'open' ? partner[sign]! + 1 : sign + 1;
@@ -73,7 +73,7 @@ function nameBefore({ tokens, partner }: Source, item: Item, shape: Shape, open:
 }
 
 /** A list that is also compared with something is an expectation. */
-function isOnlyLooped({ tokens }: Source, name: string): boolean {
+function isOnlyLooped({ tokens }: TestSource, name: string): boolean {
   let loops = 0;
   for (const [at, token] of tokens.entries()) {
     if (token.kind !== 'word' || token.text !== name) continue;
@@ -99,7 +99,7 @@ function isOnlyLooped({ tokens }: Source, name: string): boolean {
   return loops > 0;
 }
 
-const startsLoop = (tokens: Source['tokens'], at: number) => {
+const startsLoop = (tokens: TestSource['tokens'], at: number) => {
   for (let back = at - 2; back > Math.max(0, at - 16); back -= 1) {
     if (tokens[back]!.text === 'for') return true;
     if (/^(assert|if|return|not)$/.test(tokens[back]!.text)) return false;
@@ -108,12 +108,12 @@ const startsLoop = (tokens: Source['tokens'], at: number) => {
 };
 
 /** `parametrize("a, b", NAME)` */
-const callBefore = (tokens: Source['tokens'], at: number) =>
+const callBefore = (tokens: TestSource['tokens'], at: number) =>
   tokens[at - 2]?.kind === 'string' && tokens[at - 3]?.text === '(' && LISTS.test(tokens[at - 4]?.text ?? '');
 
 /** The rows of a table. */
-export function rowsIn({ tokens, partner }: Source, open: number): Item[] {
-  const rows: Item[] = [];
+export function rowsIn({ tokens, partner }: TestSource, open: number): TestBlock[] {
+  const rows: TestBlock[] = [];
   const end = partner[open]!;
   let from = open + 1;
   for (let at = open + 1; at <= end; at += 1) {
@@ -128,7 +128,7 @@ export function rowsIn({ tokens, partner }: Source, open: number): Item[] {
 }
 
 /** The key of a row in a map, if it has one. */
-export function keyOf(source: Source, { from, to }: Item): string | null {
+export function keyOf(source: TestSource, { from, to }: TestBlock): string | null {
   const { tokens, partner } = source;
   for (let at = from; at < to; at += 1) {
     const { kind, text } = tokens[at]!;

@@ -1,7 +1,7 @@
 import { Ends, matchAt as found } from './ends.ts';
-import type { Language } from './language.ts';
+import type { TestLanguage } from './language.ts';
 
-export interface Token {
+export interface TestToken {
   /** As written; a string is one token. */
   text: string;
   kind: 'word' | 'string' | 'sign' | 'open' | 'close' | 'newline' | 'acting' | 'directive';
@@ -23,19 +23,19 @@ const BEFORE_VALUE =
 const DIRECTIVE = /#(?:[^\\\n\r]|\\\r?\n|\\[^\n])*/y;
 const CLOSES: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 export const INDENT = '⇥';
-export const DEDENT = '⇤';
+const DEDENT = '⇤';
 /** A hostile file must not make the scanner look at a line again and again. */
 const MOST_LOOSE_QUOTES = 50;
 const DEEPEST = 150;
 const MOST_TOKENS = 120_000;
 
 /** The tokens of a file without its comments; null when quotes or brackets have no end. */
-export function tokensOf(text: string, language: Language): Token[] | null {
+export function tokensOf(text: string, language: TestLanguage): TestToken[] | null {
   return new Scanner(text, language).scan();
 }
 
 class Scanner {
-  readonly #tokens: Token[] = [];
+  readonly #tokens: TestToken[] = [];
   readonly #brackets: { closer: string; isCondition: boolean }[] = [];
   readonly #indents = [0];
   readonly #heredocs: string[] = [];
@@ -45,16 +45,16 @@ class Scanner {
   #isFirst = true;
   #looseQuotes = 0;
   readonly #text: string;
-  readonly #language: Language;
+  readonly #language: TestLanguage;
   readonly #ends: Ends;
 
-  constructor(text: string, language: Language) {
+  constructor(text: string, language: TestLanguage) {
     this.#text = text.replace(/^\ufeff/, '');
     this.#language = language;
     this.#ends = new Ends(this.#text, language);
   }
 
-  scan(): Token[] | null {
+  scan(): TestToken[] | null {
     while (this.#at < this.#text.length) if (!this.#step() || this.#tokens.length > MOST_TOKENS) return null;
     if (this.#byIndent()) this.#indentTo(0);
     return this.#brackets.length === 0 && this.#heredocs.length === 0 ? this.#tokens : null;
@@ -85,7 +85,7 @@ class Scanner {
     return this.#directive() ?? this.#heredoc() ?? this.#string() ?? this.#other();
   }
 
-  #push(kind: Token['kind'], text: string): true {
+  #push(kind: TestToken['kind'], text: string): true {
     this.#tokens.push({ kind, text, line: this.#line, isFirst: this.#isFirst });
     this.#isFirst = false;
     return true;
@@ -234,7 +234,7 @@ class Scanner {
   }
 
   /** Whether a value may come next. */
-  #maySee(last: Token | undefined): boolean {
+  #maySee(last: TestToken | undefined): boolean {
     if (!last || last.kind === 'newline' || last.kind === 'open') return true;
     if (last.text === ')') return this.#closedCondition;
     return last.text !== '<' && last.kind !== 'string' && (last.text === '}' || BEFORE_VALUE.test(last.text));
@@ -250,7 +250,7 @@ class Scanner {
     return sign === '}' && (this.#isFirst || last?.text === ';' || last?.kind === 'newline');
   }
 
-  #bracket(sign: string, last: Token | undefined): boolean {
+  #bracket(sign: string, last: TestToken | undefined): boolean {
     this.#at += 1;
     const closer = CLOSES[sign];
     if (closer !== undefined) {
@@ -265,7 +265,7 @@ class Scanner {
   }
 }
 
-const canEnd = ({ kind, text }: Token) =>
+const canEnd = ({ kind, text }: TestToken) =>
   kind === 'word' ||
   kind === 'string' ||
   kind === 'close' ||

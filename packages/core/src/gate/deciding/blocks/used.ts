@@ -1,4 +1,4 @@
-import { type Item, itemsIn, type Source } from './items.ts';
+import { itemsIn, type TestBlock, type TestSource } from './items.ts';
 import { shapeOf } from './shape.ts';
 import { INDENT } from './tokens.ts';
 
@@ -10,13 +10,13 @@ export interface Used {
 }
 
 /** The names that existing blocks use. A new name must not hide one of them. */
-export function usedNames(source: Source): Used {
+export function usedNames(source: TestSource): Used {
   const used: Used = { free: new Set(), all: new Set() };
   collect(source, itemsIn(source, 0, source.tokens.length), used, 0);
   return used;
 }
 
-function collect(source: Source, items: Item[], used: Used, depth: number): void {
+function collect(source: TestSource, items: TestBlock[], used: Used, depth: number): void {
   for (const item of items) {
     const { kind } = shapeOf(source, item);
     const body = kind === 'group' || kind === 'class' ? bodyOf(source, item) : -1;
@@ -29,7 +29,7 @@ function collect(source: Source, items: Item[], used: Used, depth: number): void
 }
 
 /** The last block of an item: the body of a class, or of the function in a call. */
-export function bodyOf({ tokens, partner }: Source, { from, to }: Item): number {
+export function bodyOf({ tokens, partner }: TestSource, { from, to }: TestBlock): number {
   let found = -1;
   for (let at = from; at < to; at += 1) {
     const { kind, text } = tokens[at]!;
@@ -42,7 +42,7 @@ export function bodyOf({ tokens, partner }: Source, { from, to }: Item): number 
   return found;
 }
 
-function addWords(source: Source, from: number, to: number, { free, all }: Used): void {
+function addWords(source: TestSource, from: number, to: number, { free, all }: Used): void {
   const { tokens } = source;
   const bound = boundIn(source, from, to);
   for (let at = from; at < to; at += 1) {
@@ -64,7 +64,7 @@ function addWords(source: Source, from: number, to: number, { free, all }: Used)
 const BINDS = /^(const|let|var|function|class|def|fn|func|val|for|as|import|mut|lambda|type|interface)$/;
 
 /** Names that a block declares for itself. Parameters of Python tests are no declarations: they name fixtures. */
-export function boundIn({ tokens, partner, language }: Source, from: number, to: number): Set<string> {
+export function boundIn({ tokens, partner, language }: TestSource, from: number, to: number): Set<string> {
   const bound = new Set<string>();
   const addGroup = (open: number) => {
     for (let at = open + 1; at < partner[open]!; at += 1)
