@@ -20,6 +20,8 @@ const FAMILIES = [
   'empties the script of a gate',
   'ends tests from the source',
   'adds an .npmrc',
+  'empties the cases of a gate',
+  'adds the file that switches a gate off',
 ];
 
 const bed = new WeakeningBed();

@@ -18,32 +18,41 @@ import { type EndedGate, type GatesOptions, reportOf, runCommand } from './run-g
 export function createGates(options: GatesOptions): Gates {
   const book = options.readsDir === undefined ? null : new ReadsBook(options.readsDir, options.hashes ?? {});
   const observable = options.config.filter(({ run, kind }) => run !== '' && kind !== 'ci').map(({ name }) => name);
+  const runAll = async (request: GateRequest): Promise<GateReport[]> => {
+    request.signal.throwIfAborted();
+    const reports: GateReport[] = [];
+    if (request.files !== null && !request.only) {
+      const first = await checkIntegrity(options.logDir, request, request.files);
+      reports.push(first);
+      if (first.receipt.status !== 'pass') return reports;
+    }
+    // CI is asked about a change, not about what has landed.
+    const gates = wanted(options.config, request).filter(({ kind }) => kind !== 'ci' || request.files !== null);
+    // A gate that failed beside others gets its second attempt alone.
+    const groups = request.again ? gates.map((gate) => [gate]) : groupsOf(gates);
+    const passed = new Set<string>();
+    for (const group of groups) {
+      const made = await runGroup(options, group, request, passed);
+      reports.push(...made);
+      if (book) await keepReads(book, made, request);
+      for (const { receipt } of made) if (!isBlocking(receipt)) passed.add(receipt.gate);
+      if (made.some(({ fixed }) => fixed.length > 0)) break;
+    }
+    return reports;
+  };
+  /** The run that observes the target. What it finds is worth waiting for. */
+  let observing: Promise<unknown> = Promise.resolve();
   return {
-    ...(book ? { reads: () => book.all(observable), unobserved: () => book.unobserved(observable) } : {}),
+    ...(book
+      ? { reads: () => observing.then(() => book.all(observable)), unobserved: () => book.unobserved(observable) }
+      : {}),
     names: [INTEGRITY_GATE, ...options.config.filter((gate) => gateSeverity(gate) === 'block').map(({ name }) => name)],
     ofChange: options.config.filter(({ kind }) => kind === 'ci').map(({ name }) => name),
     tripwired: options.config.filter(isTripwired).map(({ name }) => name),
     checks: options.config.filter(({ run }) => run !== ''),
-    async run(request) {
-      request.signal.throwIfAborted();
-      const reports: GateReport[] = [];
-      if (request.files !== null && !request.only) {
-        const first = await checkIntegrity(options.logDir, request, request.files);
-        reports.push(first);
-        if (first.receipt.status !== 'pass') return reports;
-      }
-      // CI is asked about a change, not about what has landed.
-      const gates = wanted(options.config, request).filter(({ kind }) => kind !== 'ci' || request.files !== null);
-      // A gate that failed beside others gets its second attempt alone.
-      const groups = request.again ? gates.map((gate) => [gate]) : groupsOf(gates);
-      const passed = new Set<string>();
-      for (const group of groups) {
-        const made = await runGroup(options, group, request, passed);
-        reports.push(...made);
-        if (book) await keepReads(book, made, request);
-        for (const { receipt } of made) if (!isBlocking(receipt)) passed.add(receipt.gate);
-        if (made.some(({ fixed }) => fixed.length > 0)) break;
-      }
+    run(request) {
+      const reports = runAll(request);
+      if (request.observe) observing = Promise.allSettled([observing, reports]);
       return reports;
     },
     storedExcerpt: async (logHash) => excerptOf('', plainText(await readGateLog(options.logDir, logHash))).trim(),

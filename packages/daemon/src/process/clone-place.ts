@@ -13,7 +13,10 @@ const PARENTS = ['/builds', '/workspace', '/src', '/checkout', '/project'];
 const parent = PARENTS.find((folder) => !existsSync(folder)) ?? PARENTS[0]!;
 
 /** Where a sandbox shows this clean checkout as a clone of the project. Null: it shows the folder itself. */
-export async function shownPlace({ root, sandbox }: ChildHost, folder: string): Promise<string | null> {
+export async function shownPlace(
+  { root, sandbox }: Pick<ChildHost, 'root' | 'sandbox'>,
+  folder: string,
+): Promise<string | null> {
   if (sandbox !== 'auto' || !isProof(folder) || !(await sandboxStatus()).available) return null;
   return clonePlace(root);
 }

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(home, { recursive: true, force: true }));
 
 async function run(script: string, sandbox: 'auto' | 'off' = 'auto', timeoutMs = 60_000) {
-  const observation = await observe(root, 'all', { sandbox });
+  const observation = await observe(root, 'all', { root: home, sandbox });
   const ended: ChildEnd = await startChild({
     host: { root: home, dataDir: join(home, 'data'), homeId: 'observe-test', sandbox },
     runId: `observe_${Math.random()}`,

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { FolderReads } from '../ports.ts';
 import { AccessTimes, keepsAccessTimes } from './access-times.ts';
 import type { ChildHost } from './child.ts';
+import { shownPlace } from './clone-place.ts';
 import { sandboxStatus } from './sandbox.ts';
 import { FileTrace, TRACED_CALLS } from './trace.ts';
 
@@ -79,12 +80,12 @@ export interface CommandWatcher {
 export async function observe(
   folder: string,
   asked: 'all' | readonly string[],
-  { sandbox }: Pick<ChildHost, 'sandbox'>,
+  host: Pick<ChildHost, 'root' | 'sandbox'>,
 ): Promise<CommandWatcher> {
   const { traces, times } = await observingStatus();
   const root = await realpath(folder).catch(() => folder);
-  if (asked === 'all' && traces && sandbox === 'auto') {
-    const trace = new FileTrace(root);
+  if (asked === 'all' && traces && host.sandbox === 'auto') {
+    const trace = new FileTrace((await shownPlace(host, folder)) ?? root);
     return { onTrace: (chunk) => trace.take(chunk), end: async () => trace.result() };
   }
   if (!times) return { end: async () => null };
