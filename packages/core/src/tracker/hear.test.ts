@@ -105,8 +105,9 @@ describe('comments on a tracker item', () => {
     const made = world('verify');
     const { mill } = made;
     const rules = mill.rules();
-    const feature = structuredClone(rules.pipelines.feature!);
-    Object.assign(feature.stages.verify!.on, { failed: 'merge' });
+    const { verify, ...others } = rules.pipelines.feature!.stages;
+    const stages = { ...others, verify: { ...verify!, on: { ...verify!.on, failed: 'merge' } } } as typeof others;
+    const feature = { ...rules.pipelines.feature!, stages };
     mill.must({
       type: 'project.configure',
       projectId,
