@@ -64,7 +64,7 @@ async function changersIn(deps: EngineDeps, { base, layers }: Stack): Promise<Ch
   for (const [at, { member, tree }] of layers.entries()) {
     const below = layers[at - 1]?.trial ?? base;
     const { deciding: files, changed } = await findDeciding(deps, member.ref, { base: below, tree });
-    if (files.length === 0) continue;
+    if (changed.length === 0) continue;
     changers.push({ member, task: (await deps.store.task(member.task.id)) ?? member.task, files, changed });
   }
   return changers;

@@ -1,5 +1,5 @@
 import type { Project, Task } from '@tidemill/contract';
-import { type ChangedFile, type Deciding, decidingFiles, manifestsOf, pathOf } from '@tidemill/core';
+import { type ChangedFile, type Deciding, decidingFiles, isSource, manifestsOf, pathOf } from '@tidemill/core';
 import type { Gates, Preparation, Workspace, WorktreeRef } from '../../ports.ts';
 
 interface Sources {
@@ -11,7 +11,7 @@ interface Sources {
 
 type Trees = { base: string; tree: string };
 
-/** Changed files that decide what gates check, as they are told and as the trees have them. */
+/** Changed files that decide what gates check. `changed`: those of them that are no product source, as the trees have them. */
 export interface FoundDeciding {
   deciding: Deciding[];
   changed: ChangedFile[];
@@ -34,5 +34,6 @@ export async function findDeciding(
   const open = changed.filter(isOpen);
   const deciding = decidingFiles({ checks, changed: open, manifests: before, reads, source: project.rules.source });
   const paths = new Set(deciding.map(pathOf));
-  return { deciding, changed: changed.filter(({ path }) => paths.has(path)) };
+  const isCheck = (path: string) => paths.has(path) && !isSource(path, project.rules.source ?? []);
+  return { deciding, changed: changed.filter(({ path }) => isCheck(path)) };
 }

@@ -144,7 +144,8 @@ export async function judgeWork(
   const known = judgedFor(task, trees.tree);
   if (known && known.result !== 'not_run') return known;
   const found = await findDeciding(deps, leased.ref, trees);
-  if (found.deciding.length === 0) return null;
+  // Source that ends or patches its tests is what is judged: with the old source, the old checks would pass.
+  if (found.changed.length === 0) return null;
   const oldChecks = await judge(deps, leased, prover, { ...trees, changed: found.changed }, [task]);
   await leased.must({ type: 'work.judge', oldChecks });
   return oldChecks;
