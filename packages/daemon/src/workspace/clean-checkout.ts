@@ -4,7 +4,7 @@ import { AppError } from '@tidemill/contract';
 import { nulList, statusEntries } from '../git/output.ts';
 import type { Git } from '../git/program.ts';
 import type { CleanCheckout } from '../ports.ts';
-import { makeClone, viewClone } from './proof-clone.ts';
+import { cloneView, makeClone } from './proof-clone.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
 import { copyIndex, findAdmin } from './standing.ts';
@@ -115,7 +115,7 @@ async function addSlot(site: Site, number: number): Promise<Slot> {
 
 async function show(site: Site, slot: Slot, commit: string): Promise<CleanCheckout> {
   const git = site.gitAt(slot);
-  const [view] = await Promise.all([viewClone(site), git(['reset', '-q', '--hard', commit])]);
+  const [view] = await Promise.all([cloneView(site), git(['reset', '-q', '--hard', commit])]);
   const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
   if (!tree) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
   await makeClone(site, slot, commit, view);

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Site } from './site.ts';
 import { copyIndex } from './standing.ts';
@@ -15,8 +15,26 @@ const FILTER_SETTINGS = /^filter\..+\.(clean|smudge|process|required)$/s;
 const EXCLUDE = '# git ls-files --others --exclude-from=.git/info/exclude\n';
 const DESCRIPTION = "Unnamed repository; edit this file 'description' to name the repository.\n";
 
+/** Where git writes when one of them changes. */
+const SOURCES = ['config', 'packed-refs', 'refs/tags', 'refs/remotes/origin', 'reftable/tables.list'];
+/** A tag in a folder of tags changes none of these places. */
+const VALID_MS = 20_000;
+const known = new WeakMap<Site, { mark: string; until: number; view: Promise<CloneView> }>();
+
+/** Asks git only when something changed, because every proof needs it. */
+export async function cloneView(site: Site): Promise<CloneView> {
+  const stats = await Promise.all(SOURCES.map((name) => stat(join(site.info.commonDir, name)).catch(() => null)));
+  const mark = stats.map((found) => (found ? `${found.ino} ${found.mtimeMs} ${found.size}` : '')).join();
+  const last = known.get(site);
+  if (last?.mark === mark && last.until > site.clock.now()) return last.view;
+  const view = viewClone(site);
+  known.set(site, { mark, until: site.clock.now() + VALID_MS, view });
+  view.catch(() => known.delete(site));
+  return view;
+}
+
 /** Tags, and the target as its remotes have it. Branches of tasks and refs of the engine are left out. */
-export async function viewClone(site: Site): Promise<CloneView> {
+async function viewClone(site: Site): Promise<CloneView> {
   const { target } = site.options;
   const wanted = ['refs/tags', `refs/remotes/*/${target}`];
   const [refs, settings] = await Promise.all([
