@@ -1,5 +1,5 @@
-import type { Evidence, Feedback, Task } from '@tidemill/contract';
-import { newestByGate, quietText } from '@tidemill/core';
+import { type Evidence, type Feedback, oldChecksText, type Task } from '@tidemill/contract';
+import { judgedFor, newestByGate, quietText } from '@tidemill/core';
 import type { CheckResult, GateResult } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { proofHash } from '../stages/prove.ts';
@@ -41,6 +41,7 @@ export async function pullBody(
   ]);
   const built = task.context.findLast(({ source, entryType }) => source === 'agent' && entryType !== 'plan_summary');
   const verdict = task.context.findLast(({ source }) => source === 'reviewer');
+  const old = judgedFor(task, tree);
   const cost = runs.reduce((sum, { usage }) => sum + (usage?.costUsd ?? 0), 0);
   const issue = issueOf(task, repository);
   const newest = newestByGate(links, deps.project.rules.gateConfigs);
@@ -58,6 +59,7 @@ export async function pullBody(
       '',
       `Tree \`${tree}\`, evidence \`${hash}\`.`,
     ].join('\n'),
+    old && `### Changed checks\n${plainMarkdown(oldChecksText(old, deps.project.rules.target))}`,
     verdict && `### Review\n${plainMarkdown(verdict.summary.slice(0, MOST_SUMMARY))}`,
     `### Cost\n${runs.length === 1 ? '1 run' : `${runs.length} runs`}, ${cost.toFixed(2)} USD.`,
     ...notes.map((note) => `> ${note}`),
