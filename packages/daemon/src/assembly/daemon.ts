@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { type Api, AppError, type DaemonInfo, type Project } from '@tidemill/contract';
 import { RunTokens } from '../access/run-tokens.ts';
 import { StoredTokens } from '../access/tokens.ts';
 import { buildVersion } from '../build-version.ts';
 import { type DataFolder, openDataFolder } from '../config/data-folder.ts';
+import { endGitBelow } from '../git/program.ts';
 import type { Services } from '../handlers/context.ts';
 import { createLocalApi } from '../handlers/index.ts';
 import { type BindOptions, checkBind, checkKeys } from '../http/bind.ts';
@@ -20,6 +22,9 @@ import { type OpenedStore, openFolderStore } from './store-address.ts';
 
 /** How long steps may take to reach a checkpoint after a stop request. Then agents are stopped, and work is kept. */
 const GRACE_MS = 4000;
+/** Time that the engine needs after that to record where it stopped, and how often git is ended from then on. */
+const CHECKPOINT_MS = 1500;
+const HURRY_EVERY_MS = 250;
 
 export interface DaemonOptions {
   env: NodeJS.ProcessEnv;
@@ -156,6 +161,12 @@ export class Daemon {
 
   async #stopAll(graceMs: number): Promise<void> {
     this.#log.info('stopping');
+    // Not awaited by anybody: whatever git still does in worktrees then ends early.
+    const data = realpathSync(this.#folder.path);
+    let again: NodeJS.Timeout | undefined;
+    const hurry = setTimeout(() => {
+      again = setInterval(() => endGitBelow(data), HURRY_EVERY_MS);
+    }, graceMs + CHECKPOINT_MS);
     try {
       await this.#engines.stopFollowing();
       await this.#engines.stop(graceMs);
@@ -166,6 +177,8 @@ export class Daemon {
       await this.#engines.close();
       await this.#opened.store.close();
     } finally {
+      clearTimeout(hurry);
+      clearInterval(again);
       this.#hasStopped = true;
       removeDaemonFile(this.#folder);
       this.#lock.release();

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { sep } from 'node:path';
 import { AppError } from '@tidemill/contract';
 
 export interface GitOptions {
@@ -128,6 +129,18 @@ export function gitWith(base: { cwd?: string; env?: Record<string, string> }): G
     run(args, { ...options, cwd: options.cwd ?? base.cwd, env: { ...base.env, ...options.env } });
 }
 
+/** Running git processes, with the folders whose files each of them may write. */
+const running = new Map<ChildProcess, string[]>();
+
+/**
+ * Ends git where it works on files below this folder: a checkout of many files takes minutes, and a daemon that stops does
+ * not wait for it. The next start discards such a half-made checkout. git in a person's own checkout is never ended.
+ */
+export function endGitBelow(folder: string): void {
+  const isBelow = (path: string) => path.startsWith(folder + sep);
+  for (const [child, paths] of running) if (paths.some(isBelow)) child.kill();
+}
+
 function run(args: string[], options: GitOptions): Promise<GitResult> {
   const { promise, resolve, reject } = Promise.withResolvers<GitResult>();
   const child = spawn('git', gitArgs(args), {
@@ -139,6 +152,10 @@ function run(args: string[], options: GitOptions): Promise<GitResult> {
     detached: true,
     signal: options.signal,
   });
+  // `worktree add` runs in the repository and names the folder that it makes.
+  running.set(child, [options.env?.GIT_WORK_TREE ?? options.cwd ?? '', ...(args[0] === 'worktree' ? args : [])]);
+  child.once('exit', () => running.delete(child));
+  child.once('error', () => running.delete(child));
   const out = gather(options.maxBytes ?? MAX_STDOUT, () => child.kill());
   const err = gather(MAX_STDERR, () => undefined);
   child.stdout!.on('data', out.add);
