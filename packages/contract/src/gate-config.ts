@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { patternFault } from './counts-pattern.ts';
 import { Duration } from './duration.ts';
 import { FindingSeverity, GateSeverity } from './gate.ts';
 
@@ -33,19 +34,21 @@ export const commandSurroundings = {
 export const GateKind = z.enum(['command', 'audit', 'scan', 'secrets', 'docs', 'coverage', 'ci']);
 export type GateKind = z.infer<typeof GateKind>;
 
+const OWN_SETTINGS = ['failOn', 'threshold', 'report', 'ignore', 'checks', 'expects', 'counts'] as const;
+
 interface KindTraits {
   /** What it runs without a `run` of its own; null: it needs one. Empty: it runs no program. */
   run: string | null;
   severity: GateSeverity;
   /** The settings of its own. */
-  takes: ('failOn' | 'threshold' | 'report' | 'ignore' | 'checks')[];
+  takes: (typeof OWN_SETTINGS)[number][];
   /** Its time limit, where its level does not say it. */
   timeoutMs?: number;
   threshold?: number;
 }
 
 export const GATE_KINDS: Record<GateKind, KindTraits> = {
-  command: { run: null, severity: 'block', takes: [] },
+  command: { run: null, severity: 'block', takes: ['expects', 'counts', 'report'] },
   audit: { run: 'npm audit --json', severity: 'block', takes: ['failOn', 'report', 'ignore'] },
   scan: { run: null, severity: 'block', takes: ['failOn', 'report', 'ignore'] },
   secrets: { run: '', severity: 'block', takes: ['ignore'] },
@@ -86,7 +89,7 @@ export const GateConfig = z
     failOn: FindingSeverity.optional(),
     /** In percent. */
     threshold: z.number().min(0).max(100).optional(),
-    /** The file with the result, if it is not printed. */
+    /** The file with the result, if it is not printed. Of a command: its JUnit report. */
     report: relativePath.optional(),
     /** Findings that do not count: their ids, or files as globs. */
     ignore: z.array(z.string().min(1)).optional(),
@@ -94,6 +97,13 @@ export const GateConfig = z
     checks: z.array(z.string().min(1)).min(1).optional(),
     /** False: nobody checks whether the gate still notices faults. */
     tripwire: z.boolean().optional(),
+    /**
+     * `tests`: a run without tests, or without readable figures, does not pass. `exit_code`: only the exit code counts. Absent:
+     * as `tests` from the moment that the target's run of the gate had readable figures.
+     */
+    expects: z.enum(['tests', 'exit_code']).optional(),
+    /** A regular expression with the groups `passed`, `failed` and `skipped`, for output that is not known. */
+    counts: z.string().min(1).optional(),
   })
   .superRefine((gate, context) => {
     const kind = gate.kind ?? 'command';
@@ -103,8 +113,12 @@ export const GateConfig = z
     if (run === '' && gate.run !== undefined) fault('run', `a gate of kind ${kind} runs no command: remove \`run\``);
     if (kind === 'coverage' && gate.report === undefined)
       fault('report', 'a coverage gate needs the file with the figures: `report: coverage/coverage-summary.json`');
+    const unusable = gate.counts === undefined ? null : patternFault(gate.counts);
+    if (unusable !== null) fault('counts', `the pattern ${unusable}`);
+    if (kind === 'command' && gate.counts !== undefined && gate.report !== undefined)
+      fault('counts', 'the figures come from `counts` or from `report`: remove one');
     if (kind !== 'command' && gate.fixes) fault('fixes', `a gate of kind ${kind} changes no files: remove \`fixes\``);
-    for (const key of ['failOn', 'threshold', 'report', 'ignore', 'checks'] as const)
+    for (const key of OWN_SETTINGS)
       if (gate[key] !== undefined && !takes.includes(key)) fault(key, `a gate of kind ${kind} has no \`${key}\``);
   })
   .refine((gate) => !(gate.fixes && gate.parallel), {

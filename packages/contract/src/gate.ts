@@ -9,6 +9,9 @@ export const INTEGRITY_GATE = 'integrity';
 export const GateCounts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() });
 export type GateCounts = z.infer<typeof GateCounts>;
 
+/** How many tests came to an end. Skipped tests did not run. */
+export const ranTests = (counts: GateCounts | null): number => (counts ? counts.passed + counts.failed : 0);
+
 /** Whether a failure stops the work, or only warns. */
 export const GateSeverity = z.enum(['block', 'warn']);
 export type GateSeverity = z.infer<typeof GateSeverity>;
@@ -75,6 +78,8 @@ export const Receipt = z.object({
   severity: GateSeverity.optional(),
   /** Absent: only the exit code counts. */
   scan: ScanResult.optional(),
+  /** What the target's run counted, where fewer tests ran than there, or more were skipped. */
+  fewerThan: GateCounts.optional(),
 });
 export type Receipt = z.infer<typeof Receipt>;
 

@@ -38,6 +38,7 @@ export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/decidin
 export { isOfTests } from './gate/deciding/names.ts';
 export type { GateReads } from './gate/deciding/observed.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
+export { fewerTests, hasFewerTests, isComparedWith } from './gate/fewer-tests.ts';
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';

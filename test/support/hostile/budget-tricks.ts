@@ -50,7 +50,9 @@ export const LIES: Lie[] = [
   ['whole numbers of 300 digits', `await usage({ costUsd: 0, requests: 1e300 }); await done()`, ONE],
   ['less than no requests', `await usage({ costUsd: 0, requests: -1 }); await done()`, ONE],
   ['nothing at all', `await done()`, ONE],
-  ['a crash without a word', `process.exit(1)`, ONE],
+  // It ended before it made a request.
+  ['a crash without a word', `process.exit(1)`, 0],
+  ['no requests', `await usage({ requests: 0 }); await done()`, 0],
   [
     'a message inside a string',
     `await write(JSON.stringify(JSON.stringify({ tidemill: 'usage', costUsd: 0 })) + '\\n'); await done()`,
@@ -98,6 +100,12 @@ export const SPENDERS: Spender[] = [
     LIMIT + SLACK,
   ],
   ['tells nothing that can be read', `for (;;) { await usage({ costUsd: -1 }); await sleep(150) }`, LIMIT + SLACK],
+  [
+    'tells a burst of requests without a price',
+    `await write('{"tidemill":"usage"}\\n'.repeat(172)); await sleep(600_000)`,
+    LIMIT + ONE,
+  ],
+  ['tells a million requests at once', `await usage({ requests: 1_000_000 }); await sleep(600_000)`, LIMIT + ONE],
   ['tells a lot too late', `await usage({ costUsd: 50 }); await sleep(600_000)`, 50],
   // The content of the pipe is spent by then: 64 KB of lines, and as much in buffers.
   [

@@ -1,4 +1,13 @@
-import { accountId, type EventBody, MAX_COUNT, MAX_USD, personActor, type Usage } from '@tidemill/contract';
+import {
+  accountId,
+  type EventBody,
+  MAX_COUNT,
+  MAX_USD,
+  personActor,
+  UNKNOWN_REQUEST_USD,
+  type Usage,
+} from '@tidemill/contract';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { defaultRules, Mill, typesOf } from '../../../../test/support/mill.ts';
 import { Calendars } from './calendar.ts';
@@ -278,5 +287,58 @@ describe('impossible amounts', () => {
       expect(spent).toBeLessThanOrEqual(MAX_USD);
     }
     expect(JSON.parse(JSON.stringify(account))).toEqual(account);
+  });
+});
+
+describe('requests without a price', () => {
+  const unpriced = (requests: number): Usage => {
+    const costUsd = requests * UNKNOWN_REQUEST_USD;
+    return { inputTokens: 0, outputTokens: 0, requests, costUsd, assumedUsd: costUsd };
+  };
+
+  it('are booked up to the reservation and one more, however many are reported at once', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 20 }),
+        fc.integer({ min: 1, max: 40 }),
+        (bursts, limit) => {
+          const mill = world(limit, limit * 10);
+          const { fence, runId } = mill.startRun(mill.add());
+          let requests = 0;
+          for (const burst of bursts) {
+            requests += burst;
+            const before = own(mill);
+            const most = before.spentDayUsd + (before.reserved[runId] ?? 0) + UNKNOWN_REQUEST_USD;
+            const events = mill.must({ type: 'run.spend', ...fence, runId, usage: unpriced(requests) });
+            expect(own(mill).spentDayUsd).toBeLessThanOrEqual(most + 1e-9);
+            if (events.some(({ type }) => type === 'run.overdrawn')) break;
+          }
+          expect(own(mill).spentDayUsd).toBeLessThanOrEqual(limit + UNKNOWN_REQUEST_USD + 1e-9);
+        },
+      ),
+    );
+  });
+
+  it('are not booked for a run that was stopped, and priced requests are', () => {
+    const mill = world();
+    const { fence, runId } = mill.startRun(mill.add());
+    mill.must({ type: 'run.spend', ...fence, runId, usage: unpriced(1) });
+    mill.must({ type: 'lease.release', ...fence, why: 'budget' });
+    const { spentDayUsd } = own(mill);
+    mill.must({ type: 'run.spend', ...fence, runId, usage: unpriced(100) });
+    expect(own(mill).spentDayUsd).toBe(spentDayUsd);
+    const priced = { ...unpriced(101), costUsd: 0.5 + 0.75, assumedUsd: 0.5 };
+    mill.must({ type: 'run.spend', ...fence, runId, usage: priced });
+    expect(own(mill).spentDayUsd).toBeCloseTo(spentDayUsd + 0.75);
+  });
+
+  it('of an agent that crashed before its first turn cost nothing', () => {
+    const mill = world();
+    const { fence, runId } = mill.startRun(mill.add());
+    mill.must({ type: 'run.brief', ...fence, runId, promptTokens: 1, dropped: [] });
+    const nothing: Usage = { inputTokens: 0, outputTokens: 0, requests: 0, costUsd: null };
+    const end = { outcome: 'failed', failure: 'crash', envelope: null } as const;
+    mill.must({ type: 'run.finish', ...fence, runId, ...end, usage: nothing });
+    expect(own(mill).spentDayUsd).toBe(0);
   });
 });

@@ -26,13 +26,29 @@ export function bounded(usage: Usage, before: Usage): Usage {
 }
 
 /**
+ * The usage with at most this much more for requests without a price. Their price is assumed, and an agent can report any number of
+ * them at once.
+ */
+export function withinReserve(usage: Usage, before: Usage, mostUsd: number): Usage {
+  const excess = sumUsd(sumUsd(usage.assumedUsd ?? 0, -(before.assumedUsd ?? 0)), -mostUsd);
+  if (excess <= 0 || usage.costUsd === null) return usage;
+  const least = Math.min(before.costUsd ?? 0, usage.costUsd);
+  return {
+    ...usage,
+    costUsd: Math.max(least, sumUsd(usage.costUsd, -excess)),
+    assumedUsd: sumUsd(usage.assumedUsd ?? 0, -excess),
+  };
+}
+
+/**
  * A run's final usage. An agent that started and reported no request is charged for one of unknown price, unless it is
- * declared free or its vendor refused to work.
+ * declared free, its vendor refused to work, or it crashed before it made a turn.
  */
 export function finalUsage(run: Run, usage: Usage, failure: FailureClass | null): Usage {
   const isSilent = usage.requests === 0 && usage.costUsd === null;
   const isStarted = run.briefing !== null;
   if (!isSilent || !isStarted || run.isFree || (failure !== null && UNPAID.includes(failure))) return usage;
+  if (failure === 'crash' && !run.progress?.turns?.used && !run.progress?.tools) return usage;
   return { ...usage, requests: 1, costUsd: UNKNOWN_REQUEST_USD, assumedUsd: UNKNOWN_REQUEST_USD };
 }
 

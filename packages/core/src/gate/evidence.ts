@@ -13,8 +13,21 @@ export const CHAIN_START = '';
  */
 export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) => string): string {
   const { id, prev, position, projectId, taskId, gate, command, tree } = link;
-  const { status, exitCode, durationMs, counts, logHash, at, level, environment, config, attempt, severity, scan } =
-    link;
+  const {
+    status,
+    exitCode,
+    durationMs,
+    counts,
+    logHash,
+    at,
+    level,
+    environment,
+    config,
+    attempt,
+    severity,
+    scan,
+    fewerThan,
+  } = link;
   const isBare = level === '' && environment === '' && config === '' && attempt === 1;
   return hash(
     JSON.stringify([
@@ -33,7 +46,8 @@ export function evidenceHash(link: Omit<Evidence, 'hash'>, hash: (text: string) 
       logHash,
       at,
       ...(isBare ? [] : [level, environment, config, attempt]),
-      ...(severity || scan ? [severity ?? 'block', scan ?? null] : []),
+      ...(severity || scan || fewerThan ? [severity ?? 'block', scan ?? null] : []),
+      ...(fewerThan ? [fewerThan] : []),
     ]),
   );
 }

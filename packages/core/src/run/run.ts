@@ -1,7 +1,14 @@
-import type { EventBody, Mode, Outcome, Project, Run } from '@tidemill/contract';
+import {
+  type EventBody,
+  type Mode,
+  type Outcome,
+  type Project,
+  type Run,
+  UNKNOWN_REQUEST_USD,
+} from '@tidemill/contract';
 import { afterSpending, estimateOf, shortageFor, sizeOf, sizeOfInput } from '../budget/budget.ts';
 import { budgetAccountsOf } from '../budget/period.ts';
-import { bounded, finalUsage, moreUsd } from '../budget/usage.ts';
+import { bounded, finalUsage, moreUsd, withinReserve } from '../budget/usage.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { handedOff, problemOfHandOff } from '../hand-off/task.ts';
 import { endJobRun } from '../job/job.ts';
@@ -83,11 +90,19 @@ export function spendInRun(slice: Slice, command: CommandOf<'run.spend'>, env: D
   const found = isLate ? findWork(slice, command) : currentRun(slice, command);
   if (!found.ok) return found;
   const before = late?.usage ?? command.usage;
-  const usage = bounded(command.usage, before);
+  // The requests of a stopped agent are not assumed to cost anything.
+  const mostUsd = isLate ? 0 : unpricedUsd(slice, found.project, runId, env.now);
+  const usage = withinReserve(bounded(command.usage, before), before, mostUsd);
   const amounts = { moreUsd: moreUsd(before, usage), spentUsd: usage.costUsd ?? 0 };
   const about = aboutWork(found.work);
   const after = afterSpending(slice, found.project, { about, runId, ...amounts, isRunning: !isLate }, env);
   return accept({ type: 'run.spent', ...about, runId, usage }, ...after);
+}
+
+/** The most that is booked at once for requests without a price: what is reserved for the run, and one request. */
+function unpricedUsd(slice: Slice, project: Project, runId: string, now: number): number {
+  const reserved = budgetAccountsOf(slice, project, now).map(({ account }) => account.reserved[runId] ?? 0);
+  return Math.min(...reserved) + UNKNOWN_REQUEST_USD;
 }
 
 export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decision {
@@ -129,7 +144,12 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
     !isJob(work) && run.mode === 'review' && isVerdict(command.outcome)
       ? judge(work, command.envelope, command.outcome, { files: command.shownFiles ?? [], gates: project.rules.gates })
       : proposalOf(command);
-  const usage = finalUsage(run, bounded(command.usage, run.usage), end.failure ?? null);
+  const reported = withinReserve(
+    bounded(command.usage, run.usage),
+    run.usage,
+    unpricedUsd(slice, project, run.id, env.now),
+  );
+  const usage = finalUsage(run, reported, end.failure ?? null);
   const about = aboutWork(work);
   const amounts = { moreUsd: moreUsd(run.usage, usage), spentUsd: usage.costUsd ?? 0 };
   const events: EventBody[] = [

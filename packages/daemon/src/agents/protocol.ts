@@ -120,8 +120,10 @@ function readMessage(line: string, handlers: ProtocolHandlers): (() => void) | n
   if (parsed.tidemill === 'usage') {
     const usage = ReportedUsage.safeParse(parsed);
     if (!usage.success) return () => unreadable(line, handlers);
-    // A line about usage stands for one request unless it says otherwise.
-    return () => handlers.usage({ ...usage.data, requests: usage.data.requests || 1 });
+    // A line about usage stands for one request unless it says otherwise. No request costs nothing.
+    const { costUsd, requests } = usage.data;
+    const said = parsed.requests === 0 ? { requests, costUsd: costUsd ?? 0 } : { requests: requests || 1, costUsd };
+    return () => handlers.usage({ ...usage.data, ...said });
   }
   if (parsed.tidemill === 'progress') {
     const progress = Progress.safeParse(parsed);

@@ -78,7 +78,8 @@ source: ${inline(source)}
 # Checks of a change. Each command runs on a clean checkout of the result, and a change lands only if all of them exit
 # with 0. network: true allows network access. needs: [build] runs a gate only after build passed. fixes: true is for a
 # formatter: its changes are committed. proves: ["data/*.csv"] names more files that decide what a gate checks: the
-# reviewer sees an agent's changes to them first, or you approve them if there is no review. Other kinds of gates look for
+# reviewer sees an agent's changes to them first, or you approve them if there is no review. A gate that runs tests on the target
+# must run tests on each change, too; counts: "(?<passed>\\\\d+) ok" reads the figures of an unusual runner. Other kinds of gates look for
 # something: { name: secrets, kind: secrets } for keys in the change, { name: audit, kind: audit } for new vulnerabilities of
 # dependencies, { name: docs, kind: docs } for undocumented names, which only warns; see docs/settings.md.
 ${gatesText(gates)}`;

@@ -11,6 +11,8 @@ const SEEN_END = 256 * 1024;
 /** A gate's output: its head goes straight to disk, its end is held until it is known to be the end. */
 export interface GateLog {
   write(chunk: Buffer): Promise<void>;
+  /** The end of the text so far. */
+  end(): string;
   /** Stores the log under its hash. Returns the hash and the end of the text. */
   keep(): Promise<{ hash: string; end: string }>;
   /** Leaves nothing behind. */
@@ -36,7 +38,12 @@ export async function openGateLog(folder: string): Promise<GateLog> {
     lastPut = lastPut.then(() => guarded(() => writeAll(handle, copy)));
     return lastPut;
   };
+  const endOf = (...parts: Buffer[]) =>
+    Buffer.concat([headEnd.take().data, ...parts])
+      .subarray(-SEEN_END)
+      .toString('utf8');
   return {
+    end: () => endOf(tail.take().data),
     async write(chunk) {
       const toHead = chunk.subarray(0, Math.max(0, KEPT_HEAD - headSize));
       headSize += toHead.length;
@@ -51,8 +58,7 @@ export async function openGateLog(folder: string): Promise<GateLog> {
       await guarded(() => handle.close());
       const name = hash.digest('hex');
       await guarded(() => rename(temporary, path.join(folder, `${name}.log`)));
-      const end = Buffer.concat([headEnd.take().data, mark, data]).subarray(-SEEN_END);
-      return { hash: name, end: end.toString('utf8') };
+      return { hash: name, end: endOf(mark, data) };
     },
     async discard() {
       await lastPut.catch(() => undefined); // the writer got the error

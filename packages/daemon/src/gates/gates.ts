@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { type GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking, isTripwired } from '@tidemill/contract';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
 import { runCi } from './ci-gate.ts';
+import { isCounted } from './counts/judge-counts.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { openGateLog, readGateLog } from './gate-log.ts';
 import { groupsOf, sideBySide, wanted } from './gate-order.ts';
@@ -49,6 +50,7 @@ export function createGates(options: GatesOptions): Gates {
     names: [INTEGRITY_GATE, ...options.config.filter((gate) => gateSeverity(gate) === 'block').map(({ name }) => name)],
     ofChange: options.config.filter(({ kind }) => kind === 'ci').map(({ name }) => name),
     tripwired: options.config.filter(isTripwired).map(({ name }) => name),
+    counted: options.config.filter(isCounted).map(({ name }) => name),
     checks: options.config.filter(({ run }) => run !== ''),
     run(request) {
       const reports = runAll(request);

@@ -7,7 +7,9 @@ import { passedOn } from '../process/environment.ts';
 import { observe } from '../process/observe.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS, sandboxStatus } from '../process/sandbox.ts';
-import { readCounts } from './counts.ts';
+import { countsOf } from './counts/counts.ts';
+import { judgeCounts } from './counts/judge-counts.ts';
+import { type SummaryLine, SummaryLines } from './counts/summary-lines.ts';
 import { excerptOf, plainText } from './excerpt.ts';
 import { type GateLog, openGateLog } from './gate-log.ts';
 import { clearReport, MOST_REPORT_BYTES } from './scan/report-file.ts';
@@ -37,6 +39,8 @@ export interface EndedGate {
   /** The end of everything it printed. */
   lastOutput: string;
   reads: FolderReads | null;
+  /** The lines of test summaries. */
+  lines: SummaryLine[];
 }
 
 const LAST_OUTPUT = 32 * 1024;
@@ -58,11 +62,12 @@ export async function runCommand(
     size += chunk.length;
     if (size <= MOST_REPORT_BYTES) printed.push(Buffer.from(chunk));
   };
+  const summary = new SummaryLines();
   const isRead = gate.kind !== undefined && gate.kind !== 'command' && gate.report === undefined;
   const elapsedMs = () => Math.round(performance.now() - startedAt);
   try {
     // A gate that only looks at the change starts no program.
-    const nothing = { gate, log, stdout: '', lastOutput: '', reads: null };
+    const nothing = { gate, log, stdout: '', lastOutput: '', reads: null, lines: [] };
     if (gate.run === '') return { ...nothing, ended: NOTHING_RUN, durationMs: elapsedMs() };
     const fault = gate.report === undefined ? null : await clearReport(path, gate.report);
     if (fault !== null) return { ...nothing, ended: { kind: 'unstartable', message: fault }, durationMs: 0 };
@@ -87,6 +92,7 @@ export async function runCommand(
         running?.output();
         last = Buffer.concat([last, chunk]).subarray(-LAST_OUTPUT);
         if (isRead && from === 'stdout') keep(chunk);
+        else summary.write(chunk, from);
         return log.write(chunk);
       },
       ...(observation.onTrace ? { onTrace: observation.onTrace } : {}),
@@ -96,7 +102,9 @@ export async function runCommand(
     const reads = await observation.end();
     if (ended.kind === 'stopped') throw signal.reason;
     const stdout = size > MOST_REPORT_BYTES ? null : Buffer.concat(printed).toString('utf8');
-    return { gate, ended, durationMs: elapsedMs(), log, stdout, lastOutput: plainText(last.toString('utf8')), reads };
+    const lines = summary.finish(log.end());
+    const lastOutput = plainText(last.toString('utf8'));
+    return { gate, ended, durationMs: elapsedMs(), log, stdout, lastOutput, reads, lines };
   } catch (error) {
     await log.discard();
     throw error;
@@ -108,7 +116,7 @@ export async function runCommand(
 /** The verdict and the receipt. `changed`: the files that differ from the tree after the gate. */
 export async function reportOf(
   { host, hashes = {} }: GatesOptions,
-  { gate, ended, durationMs, log, stdout, lastOutput, reads }: EndedGate,
+  { gate, ended, durationMs, log, stdout, lastOutput, reads, lines }: EndedGate,
   request: GateRequest,
   changed: string[],
 ): Promise<GateReport> {
@@ -116,7 +124,12 @@ export async function reportOf(
   try {
     const found = await scanned(gate, ended, stdout, request, await shownPlace(host, request.path));
     const plain = judge(ended, gate, gate.fixes ? [] : changed);
-    const verdict = found && changed.length === 0 ? { ...found, note: [found.says, ...found.lines].join('\n') } : plain;
+    const counts = found ? null : await countsOf(gate, { lines, end: plainText(log.end()), folder: request.path });
+    const counted = found || plain.status !== 'pass' ? null : await judgeCounts(gate, counts, request);
+    const verdict =
+      found && changed.length === 0
+        ? { ...found, note: [found.says, ...found.lines].join('\n') }
+        : { ...plain, ...counted?.verdict };
     const about = { host, worktree: request.path, network: gate.network };
     const hints = verdict.status === 'pass' || found ? [] : await refusalHints(lastOutput, about);
     const notes = [verdict.note, ...hints].filter((note) => note !== '');
@@ -132,7 +145,7 @@ export async function reportOf(
         status: verdict.status,
         exitCode: ended.kind === 'exited' && gate.run !== '' ? ended.exitCode : null,
         durationMs,
-        counts: found ? null : readCounts(text),
+        counts,
         logHash: hash,
         level: gate.level,
         environment: gate.run === '' ? '' : await environmentOf(host, gate),
@@ -140,6 +153,7 @@ export async function reportOf(
         attempt: again.includes(gate.name) ? 2 : 1,
         ...(isWarning ? { severity: 'warn' as const } : {}),
         ...(found?.scan ? { scan: found.scan } : {}),
+        ...(counted?.fewerThan ? { fewerThan: counted.fewerThan } : {}),
       },
       excerpt: excerptOf(
         [`It ${verdict.says}.`, ...hints].join('\n'),

@@ -1,4 +1,4 @@
-import type { Receipt } from '@tidemill/contract';
+import type { GateCounts, Receipt } from '@tidemill/contract';
 import type { CheckCommand, GateReads } from '@tidemill/core';
 import type { CommandWatch, ProcessControl } from './process-control.ts';
 
@@ -51,6 +51,8 @@ export interface GateRequest {
   reset?(): Promise<void>;
   /** The findings of a gate on the target. Null: it could not run there. Absent: there is nothing to compare with. */
   known?(gate: string): Promise<string[] | null>;
+  /** How many tests a gate ran on the target. Null: unknown. Absent: there is nothing to compare with. */
+  counted?(gate: string): Promise<GateCounts | null>;
   /** The text of files on the target. */
   before?(files: string[]): Promise<Map<string, string>>;
   /** Observe everything that the gates look at, although it takes longer. Otherwise only reads of the changed files. */
@@ -76,6 +78,8 @@ export interface Gates {
   readonly ofChange?: string[];
   /** Those for which it is checked that they still notice faults (`engine/tripwire`). Absent: none. */
   readonly tripwired?: string[];
+  /** Those whose test figures are compared with the target's. */
+  readonly counted?: string[];
   /** Their commands: for builders, and to find the files that control what they check. */
   readonly checks: ProvingCommand[];
   run(request: GateRequest): Promise<GateReport[]>;

@@ -8,6 +8,7 @@ import {
 } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { findDeciding } from '../stages/deciding.ts';
+import { withFewerTests } from '../stages/fewer-tests.ts';
 import { judgeWork } from '../stages/old-checks.ts';
 import type { Prover } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -28,7 +29,8 @@ export async function holdForPerson(
   const agreed = agreedContents(leased.task);
   const isOpen = (file: ChangedFile) =>
     workflowFiles([file], deps.hash).every(({ content }) => !agreed.includes(content));
-  const { deciding: files } = await findDeciding(deps, leased.ref, trees, isOpen);
+  const { deciding } = await findDeciding(deps, leased.ref, trees, isOpen);
+  const files = [...deciding, ...(await withFewerTests(deps, [leased.task.head?.tree, trees.tree]))];
   if (files.length === 0 || isChecksApproved(leased.task, checksApproval(files, undefined, deps.hash))) return false;
   const oldChecks = (await judgeWork(deps, leased, prover, trees)) ?? undefined;
   const reply = await leased.execute({ type: 'stage.hold', files, oldChecks });

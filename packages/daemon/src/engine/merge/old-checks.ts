@@ -2,6 +2,7 @@ import type { OldChecks, Task } from '@tidemill/contract';
 import { type ChangedFile, type Deciding, isAcceptedFailure, isReviewed, judgedFor } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { findDeciding } from '../stages/deciding.ts';
+import { withFewerTests } from '../stages/fewer-tests.ts';
 import { judge } from '../stages/old-checks.ts';
 import type { Prover } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -63,8 +64,10 @@ async function changersIn(deps: EngineDeps, { base, layers }: Stack): Promise<Ch
   const changers: Changer[] = [];
   for (const [at, { member, tree }] of layers.entries()) {
     const below = layers[at - 1]?.trial ?? base;
-    const { deciding: files, changed } = await findDeciding(deps, member.ref, { base: below, tree });
+    const { deciding, changed } = await findDeciding(deps, member.ref, { base: below, tree });
     if (changed.length === 0) continue;
+    // The question before had them, too, and an approval is for all of it.
+    const files = [...deciding, ...(await withFewerTests(deps, [member.task.head?.tree, tree]))];
     changers.push({ member, task: (await deps.store.task(member.task.id)) ?? member.task, files, changed });
   }
   return changers;

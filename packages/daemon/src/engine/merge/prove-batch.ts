@@ -1,7 +1,9 @@
 import type { EngineDeps } from '../deps.ts';
+import { withFewerTests } from '../stages/fewer-tests.ts';
 import type { BuiltWork, Proof } from '../stages/prove.ts';
 import { holdWorkflows } from '../stages/workflow-files.ts';
 import type { Batch } from './batch.ts';
+import { holdForPerson } from './hold-for-person.ts';
 import type { Landed } from './land.ts';
 import type { MergeTools, RoundEnd } from './merge-stage.ts';
 import { landJudged } from './old-checks.ts';
@@ -40,7 +42,14 @@ async function land(deps: EngineDeps, batch: Batch, stack: Stack, { prover, targ
     // A gate may have fixed files of the only layer.
     const top = { ...layers.at(-1)!, tree: whole.work.tree };
     const isFixed = top.tree !== layers.at(-1)!.tree;
-    if (isFixed && (await holdWorkflows(deps, top.member, { base: stack.base, tree: top.tree }))) {
+    const trees = { base: stack.base, tree: top.tree };
+    const isHeld =
+      (isFixed && (await holdWorkflows(deps, top.member, trees))) ||
+      // Only the proof says how many tests ran.
+      (layers.length === 1 &&
+        (await withFewerTests(deps, [top.tree])).length > 0 &&
+        (await holdForPerson(deps, top.member, trees, prover)));
+    if (isHeld) {
       batch.drop(top.member);
       return 'waiting';
     }

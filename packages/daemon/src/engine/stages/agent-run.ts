@@ -7,6 +7,7 @@ import {
   type Mode,
   type ProgressReport,
   plainText,
+  readUsage,
   type Usage,
 } from '@tidemill/contract';
 import type { Command, ShownChange } from '@tidemill/core';
@@ -14,6 +15,7 @@ import type { Agent, AgentBrief, AgentEnd, Briefing, RunLog } from '../../ports.
 import type { EngineDeps } from '../deps.ts';
 import { NOTHING_USED, withReport } from '../reactors/spending.ts';
 import type { LeasedWork } from '../workers/leased-work.ts';
+import { HeldRequests } from './held-requests.ts';
 import { RunGuard } from './run-guard.ts';
 import { RunProgressRecorder } from './run-progress.ts';
 
@@ -63,6 +65,7 @@ export class AgentRun {
   usage: Usage = NOTHING_USED;
   /** The reserved budget: it may spend this much without a check. */
   #allowedUsd = 0;
+  readonly #held = new HeldRequests();
   readonly #deps: EngineDeps;
   readonly #leased: LeasedWork;
   readonly #runId: string;
@@ -246,10 +249,26 @@ export class AgentRun {
    */
   #spend(report: Usage, settled = 0): void {
     this.#leased.sign();
-    this.usage = withReport(this.usage, report, settled);
-    if ((this.usage.costUsd ?? 0) > this.#allowedUsd) this.#leased.control.halt();
+    const read = readUsage(report);
+    // The price of a stopped agent's requests is not assumed.
+    if (read.costUsd === null && this.#leased.signal.aborted) return;
+    const now = this.#held.admit(read, settled, this.#roomUsd());
+    this.usage = withReport(this.usage, now.report, now.settled);
+    if (this.#roomUsd() < 0) this.#leased.control.halt();
     this.#hasUnrecordedSpending = true;
     this.#recording ??= this.#recordSpending();
+  }
+
+  #roomUsd(): number {
+    return this.#allowedUsd - (this.usage.costUsd ?? 0);
+  }
+
+  /** Books requests that waited for a reservation. */
+  #bookHeld(): void {
+    const more = this.#leased.signal.aborted ? null : this.#held.release(this.#roomUsd());
+    if (!more) return;
+    this.usage = withReport(this.usage, more);
+    this.#hasUnrecordedSpending = true;
   }
 
   /** Records every request at once: the budget can only stop spending that is recorded. */
@@ -264,6 +283,7 @@ export class AgentRun {
             reply.events.map(({ body }) => body),
             usage.costUsd ?? 0,
           );
+        this.#bookHeld();
       } catch (error) {
         this.#deps.onNote(`spending of run ${this.#runId} was not recorded`, error);
         if ((usage.costUsd ?? 0) > this.#allowedUsd) await this.#waitToRecordAgain();

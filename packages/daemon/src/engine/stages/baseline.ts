@@ -1,4 +1,4 @@
-import { INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
+import { type GateCounts, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
 import { newestByGate } from '@tidemill/core';
 import type { GateReport, GateRequest, Gates, PreparationRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -36,6 +36,8 @@ export class Baseline {
   #looks = new Map<string, Look>();
   /** What scans found there, as the keys of the findings. */
   #found = new Map<string, { at: number; keys: string[] | null }>();
+  /** How many tests ran there. */
+  #counted = new Map<string, GateCounts | null>();
   #gates: Gates | null = null;
   #looking: Promise<unknown> = Promise.resolve();
   #lookedAt: string | null = null;
@@ -93,6 +95,21 @@ export class Baseline {
     const validMs = known?.keys === null ? RED_MS : CLEARED_MS;
     if (!known || this.#deps.clock.now() - known.at >= validMs) await this.#run(commit, [gate], asker);
     return this.#found.get(key)?.keys ?? null;
+  }
+
+  /** How many tests a gate ran on the commit. Null: it could not be read, or not be run. */
+  async counted(commit: string, gate: string, asker: Asker): Promise<GateCounts | null> {
+    this.#forgetOtherSettings();
+    const key = `${commit} ${gate}`;
+    if (!this.#counted.has(key)) await this.#learnFromEvidence(commit);
+    if (!this.#counted.has(key)) {
+      // A look that is under way may find it out.
+      const waiting = asker.watch?.begin(Number.POSITIVE_INFINITY);
+      await this.#looking;
+      waiting?.end();
+    }
+    if (!this.#counted.has(key)) await this.#run(commit, [gate], asker).catch(ifEnvironment);
+    return this.#counted.get(key) ?? null;
   }
 
   async #look(): Promise<void> {
@@ -204,6 +221,7 @@ export class Baseline {
     const at = this.#deps.clock.now();
     this.#looks.set(`${commit} ${gate}`, { at, red });
     const keys = report.receipt.status === 'unverified' ? null : (report.findingKeys ?? null);
+    this.#counted.set(`${commit} ${gate}`, report.receipt.counts);
     if (report.findingKeys) this.#found.set(`${commit} ${gate}`, { at, keys });
   }
 
@@ -211,7 +229,8 @@ export class Baseline {
     const { store, project, workspace } = this.#deps;
     const tree = await workspace.treeOf(commit);
     const links = newestByGate(await store.evidenceForTree(project.id, tree), project.rules.gateConfigs);
-    for (const { gate, status, at } of links.values()) {
+    for (const { gate, status, at, counts } of links.values()) {
+      if (status === 'pass') this.#counted.set(`${commit} ${gate}`, counts);
       const known = this.#looks.get(`${commit} ${gate}`);
       if (status === 'pass' && (known?.at ?? 0) < at) this.#looks.set(`${commit} ${gate}`, { at, red: null });
     }
@@ -222,9 +241,15 @@ export class Baseline {
     this.#gates = this.#deps.gates;
     this.#looks = new Map();
     this.#found = new Map();
+    this.#counted = new Map();
     this.#lookedAt = null;
   }
 }
 
 /** A gate that only fixed files on the target does not count as failing. */
 const isRed = ({ receipt, fixed }: GateReport): boolean => isBlocking(receipt) && fixed.length === 0;
+
+/** A target that cannot be prepared has no figures. The gates of the work itself decide. */
+function ifEnvironment(error: unknown): void {
+  if (!(error instanceof EnvironmentError)) throw error;
+}

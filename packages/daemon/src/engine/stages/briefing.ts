@@ -14,6 +14,7 @@ import type { RunLessons } from '../learning/run-lessons.ts';
 import type { RunBrief } from './agent-run.ts';
 import { comingWork } from './coming-conflicts.ts';
 import { decidingIn } from './deciding.ts';
+import { withFewerTests } from './fewer-tests.ts';
 import { relatedTasks } from './related-tasks.ts';
 
 const DIFF_LIMIT = 200_000;
@@ -35,7 +36,7 @@ export async function briefingFor(
   const { workspace, store, project, prompts } = sources;
   const head = mode === 'review' ? task.head : null;
   const diff = head ? await workspace.diff({ number: task.number, branch: task.branch }, DIFF_LIMIT) : NOTHING;
-  const deciding = head ? await decidingIn(sources, task) : [];
+  const deciding = head ? [...(await decidingIn(sources, task)), ...(await withFewerTests(sources, [head.tree]))] : [];
   const oldChecks = head ? judgedFor(task, head.tree) : null;
   const links = head ? await store.evidenceForTree(project.id, head.tree) : [];
   const gates = links.flatMap(gateLines).join('\n');

@@ -1,5 +1,5 @@
 import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
-import { newestByGate } from '@tidemill/core';
+import { isComparedWith, newestByGate } from '@tidemill/core';
 import type { CleanCheckout, GateReport, GateRequest, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { Tripwires } from '../tripwire/tripwires.ts';
@@ -71,7 +71,8 @@ export class Prover {
   ): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
-      if (await isProven(this.#deps, work.tree)) return { kind: 'passed', work };
+      if ((await isProven(this.#deps, work.tree)) && (await this.#isCompared(leased, work)))
+        return { kind: 'passed', work };
       const workflows = await openWorkflows(this.#deps, leased, work, work.agreed);
       if (workflows.length > 0 && this.#deps.workflows === 'refuse')
         return { kind: 'failed', gates: [WORKFLOW_FILES], feedback: [refusedFeedback(workflows)], work };
@@ -89,6 +90,17 @@ export class Prover {
       }
       work = await onRepair(result.repaired.tree);
     }
+  }
+
+  /** Returns whether the receipts of the tree say how its tests compare with this target's. */
+  async #isCompared(leased: LeasedTask, { tree, base }: BuiltWork): Promise<boolean> {
+    const { counted = [] } = this.#deps.gates;
+    const newest = await evidenceOf(this.#deps, tree);
+    for (const gate of counted) {
+      const link = newest.get(gate);
+      if (link && !isComparedWith(link, await this.baseline.counted(base, gate, leased))) return false;
+    }
+    return true;
   }
 
   async #attempt(
@@ -160,9 +172,10 @@ export class Prover {
   }
 
   /** What gates compare the work with: the target that it is based on. */
-  #compared(leased: LeasedTask, { base, tree }: BuiltWork): Pick<GateRequest, 'known' | 'before'> {
+  #compared(leased: LeasedTask, { base, tree }: BuiltWork): Pick<GateRequest, 'known' | 'counted' | 'before'> {
     return {
       known: (gate) => this.baseline.findings(base, gate, leased),
+      counted: (gate) => this.baseline.counted(base, gate, leased),
       before: async (files) =>
         (await this.#deps.workspace.changedFiles(leased.ref, { trees: { base, tree }, alsoBefore: files })).before,
     };

@@ -10,6 +10,7 @@ import type { Services } from '../context.ts';
 import { chainFaultsOf } from '../record/evidence.ts';
 import { sayHowMuch } from './data-size.ts';
 import { sayWhatGatesNotice } from './gate-sight.ts';
+import { sayUnreadFigures } from './unread-figures.ts';
 
 export type Say = (level: Finding['level'], check: string, text: string, hint?: string) => void;
 
@@ -66,6 +67,7 @@ async function examineProject(services: Services, project: Project, say: Say): P
     await sayWhoIsMissing(services, project, config, say);
     await sayWhatIsSeen(services, project, config, say);
     await sayWhatGatesNotice(services, project, config, say);
+    await sayUnreadFigures(services, project, config, say);
     for (const { level, check, text, hint } of await services.machine.examineGithub(project, config))
       say(level, check, `${name}: ${text}`, hint);
   });

@@ -1,0 +1,3 @@
+import { describeZeroTests, JAVASCRIPT, PYTHON, RUST, SHELL } from '../../support/hostile/zero-tests-suite.ts';
+
+describeZeroTests('zero tests are not a pass, in each language', [JAVASCRIPT, PYTHON, SHELL, RUST]);
