@@ -70,7 +70,7 @@ export class EditorBed {
     const waiting = (_: string, name: string) => `until [ -e '${join(this.#doors, name)}' ]; do sleep 0.1; done`;
     repository.write({
       ...files,
-      '.tidemill/config.yaml': `${AGENT}${config}`,
+      '.tidemill/config.yaml': `readable: [.doors]\n${AGENT}${config}`,
       '.tidemill/scenario.yaml': scenario.replace(/\{door ([a-z]+)\}/g, waiting),
     });
     repository.git('add', '-A');

@@ -55,7 +55,7 @@ export class PageBed {
     const waiting = (_: string, name: string) => `until [ -e '${join(this.#doors, name)}' ]; do sleep 0.1; done`;
     repository.write({
       ...files,
-      '.tidemill/config.yaml': `target: main\n${AGENT}${typeof config === 'string' ? config : config()}`,
+      '.tidemill/config.yaml': `target: main\nreadable: [.doors]\n${AGENT}${typeof config === 'string' ? config : config()}`,
       '.tidemill/scenario.yaml': scenario.replace(/\{door ([a-z]+)\}/g, waiting),
     });
     repository.git('add', '-A');

@@ -24,7 +24,9 @@ it('the rows of the table show the choice and what follows from it', () => {
   expect(row()).toMatchObject({ role: 'analyst', chosen: 'analyse', choices: ['analyse', 'off'] });
   expect(row({ ...DEFAULT_ROUTING, 'feedback.given': 'off' })?.does).toContain('until a person starts it');
   expect(routeRows(DEFAULT_ROUTING).find(({ event }) => event === 'idea.advanced')).toMatchObject({ chosen: 'off' });
-  expect(reactorRows().find(({ reactor }) => reactor === 'worktrees')?.event).toBe('task.moved, conflict.aborted');
+  expect(reactorRows().find(({ reactor }) => reactor === 'worktrees')?.event).toBe(
+    'task.moved, conflict.aborted, every ten minutes',
+  );
 });
 
 it('the routing settings refuse an event that is not routed, and a choice that does not exist', () => {

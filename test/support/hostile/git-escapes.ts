@@ -4,7 +4,7 @@ const runs = (canary: string) => `touch ${canary}; cat`;
 export const armed = (canary: string) => `arm() {
   mkdir -p "$1" && (cd "$1" && git init -q && echo one > inner.txt && git add -A &&
   git -c user.name=x -c user.email=x@example.org commit -qm x && echo two > inner.txt &&
-  echo '* filter=x diff=x' | tee .gitattributes > .git/info/attributes &&
+  echo '* filter=x diff=x' > .git/info/attributes &&
   for key in filter.x.clean filter.x.smudge diff.x.textconv core.fsmonitor core.sshCommand uploadpack.packObjectsHook
   do git config "$key" '${runs(canary)}'; done
   for hook in post-checkout post-index-change reference-transaction
@@ -25,6 +25,11 @@ export interface GitEscape {
 /** Its commands create the canary if they run outside. */
 export const gitEscapes = (canary: string): GitEscape[] => [
   { title: 'nested-repository', lands: true, does: 'arm nested-$number' },
+  {
+    title: 'nested-with-attributes',
+    lands: false,
+    does: 'arm nested-$number; cp nested-$number/.git/info/attributes nested-$number/.gitattributes',
+  },
   { title: 'nested-behind-a-newline', lands: true, does: 'arm "a$number$nl b"' },
   { title: 'nested-behind-quotes', lands: true, does: `arm "-\\"'$number'\\""` },
   { title: 'nested-in-nested', lands: true, does: 'arm n$number; arm "n$number/$nl"; arm "n$number/$nl/deep"' },
@@ -45,7 +50,7 @@ export const gitEscapes = (canary: string): GitEscape[] => [
     lands: false,
     does: `arm vendor/lib; printf '[submodule "vendor/lib"]\\n\\tpath = vendor/lib\\n\\turl = ext::touch ${canary}\\n\\tupdate = !touch ${canary}\\n' > .gitmodules`,
   },
-  { title: 'repository-over-the-worktree', lands: true, does: 'rm -f .git; arm . ; rm -f .gitattributes' },
+  { title: 'repository-over-the-worktree', lands: true, does: 'rm -f .git; arm .' },
   {
     title: 'git-as-a-link',
     lands: true,

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Api } from '@tidemill/contract';
 import { createClient } from '@tidemill/contract/client';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -10,19 +10,21 @@ import { outputFrom } from './run-output.ts';
 const LINES = 20_000;
 
 let served: ServedDaemon;
-/** Where an agent can see it. */
-const doorOf = ({ repository }: ServedDaemon) => join(repository.root, '.door');
+/** Its folder is one that agents may read. */
+const doorOf = ({ repository }: ServedDaemon) => join(repository.root, '.doors', 'end');
 let follower: Follower;
 const moved = new Set<() => void>();
 
 beforeAll(async () => {
   served = await ServedDaemon.start();
   const door = doorOf(served);
+  mkdirSync(dirname(door));
   const print = `seq 1 ${LINES} | sed 's/$/ ä€😀/'; until [ -e '${door}' ]; do sleep 0.05; done; echo the end`;
   served.repository.write({
     '.tidemill/config.yaml': `target: main
 pipeline: quick
 workers: 1
+readable: [.doors]
 agents:
   default: { type: command, command: ["sh", "-c", ${JSON.stringify(print)}] }
 gates: [ { name: test, run: "true" } ]
