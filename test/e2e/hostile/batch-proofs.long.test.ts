@@ -26,8 +26,17 @@ async function landed(config: string): Promise<ProofProject> {
     await mine.add(title);
     await mine.arrives(title, 'merge');
   }
-  await until(async () => (await mine.byTitle('first'))?.stage === 'merge');
+  const steered = (operation: 'pause' | 'resume') =>
+    mine.api.steerWorkers({ project: mine.project, worker: 'all', operation, by: 'ann' });
+  const waits = async (title: string) => (await mine.byTitle(title))?.waiting != null;
+  for (const title of titles) await until(() => waits(title));
+  await steered('pause');
+  const isBusy = async () => (await mine.api.workers({ project: mine.project })).some(({ task }) => task !== null);
+  await until(async () => !(await isBusy()));
   writeFileSync(join(mine.root, 'notes.txt'), 'start\n');
+  // All may land before the merger looks for the first one: otherwise it would find some of them still waiting.
+  for (const title of titles) await until(async () => !(await waits(title)));
+  await steered('resume');
   for (const title of titles) await mine.arrives(title, 'done');
   return mine;
 }
