@@ -53,6 +53,7 @@ export const AlertKind = z.enum([
   'rollback_failed',
   'spec_stopped',
   'stuck',
+  'taken_over',
   'target_diverged',
   'target_gone',
   'target_reset',

@@ -28,7 +28,12 @@ export const projectRoutes = {
   attachProject: post(
     '/v1/projects/attach',
     'Starts work on a repository',
-    z.strictObject({ root: z.string().min(1), workers: z.number().int().min(1).optional() }),
+    z.strictObject({
+      root: z.string().min(1),
+      workers: z.number().int().min(1).optional(),
+      /** Also if another data folder works on it, which may not do so afterwards. */
+      takeOver: z.boolean().optional(),
+    }),
     z.object({ project: Project, warnings: z.array(z.string()) }),
     { role: 'admin' },
   ),

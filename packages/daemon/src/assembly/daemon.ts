@@ -147,8 +147,8 @@ export class Daemon {
   }
 
   /** Starts work on a repository, named by its top folder. Its config is read now and followed from then on. */
-  attach(root: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
-    return this.#engines.attach(root, workers);
+  attach(root: string, workers?: number, takeOver = false): Promise<{ project: Project; warnings: string[] }> {
+    return this.#engines.attach(root, workers, takeOver);
   }
 
   /** Graceful. A second call with `now` does not wait for checkpoints. Work is kept in both cases. Later calls do nothing. */

@@ -88,9 +88,12 @@ export function createServices(
       agents: agentSearch(opened),
       absenceOf,
       stop,
-      setupWarnings: async ({ id, root }) => {
-        const { setupWarnings } = await import('./setup-warnings.ts');
-        return setupWarnings(root, { path: folder.path, isShared: opened.isShared }, () => store.workers(id));
+      setupWarnings: async (project) => {
+        const [{ setupWarnings }, { sharedStore }] = await Promise.all([
+          import('./setup-warnings.ts'),
+          import('./repository-owner.ts'),
+        ]);
+        return setupWarnings(project.root, { ...folder, store: opened.isShared ? sharedStore(project) : null });
       },
       hookSecret: async ({ root }) => {
         const settings = await loadSettings(root).catch((error: unknown) => {

@@ -48,6 +48,8 @@ export interface EngineSurroundings {
   folder: DataFolder;
   owner: string;
   isOwnerDead(owner: string): boolean;
+  /** Why the repository belongs to another data folder now, if it does. */
+  takenOver(): Promise<string | null>;
   reactors: Reactors;
   runAccess: RunAccess;
   env: NodeJS.ProcessEnv;
@@ -79,7 +81,7 @@ export async function createProjectEngine(
   project: Project,
   settings: Settings,
   workers: number,
-  { opened, folder, owner, isOwnerDead, reactors, runAccess, env, onNote }: EngineSurroundings,
+  { opened, folder, owner, isOwnerDead, takenOver, reactors, runAccess, env, onNote }: EngineSurroundings,
 ): Promise<ProjectEngine> {
   const { store, clock, ids } = opened;
   const { root } = project;
@@ -96,6 +98,7 @@ export async function createProjectEngine(
     dataDir,
     clock,
     beforeRemoval: (path) => current.cleanup(path),
+    takenOver,
   });
   const tracker = new ConfiguredTracker();
   const github = githubOf({ root, env, clock });

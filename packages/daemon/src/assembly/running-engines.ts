@@ -13,16 +13,14 @@ import { AbsentEngines, type ProcessEngines } from './engines.ts';
 import type { Shared } from './handler-context.ts';
 import { LiveSettings } from './live-settings.ts';
 import { createProjectEngine, type ProjectEngine } from './project-engine.ts';
+import { claimRepository, type Owner, sharedStore } from './repository-owner.ts';
 import { SessionRequests } from './session-requests.ts';
 import { setupWarnings } from './setup-warnings.ts';
-import { markWork } from './working-folders.ts';
 
 interface Running {
   made: ProjectEngine;
   live: LiveSettings;
   requests: SessionRequests;
-  /** Takes back the mark in the repository. */
-  unmark(): Promise<void>;
 }
 
 interface Host extends Shared {
@@ -77,27 +75,47 @@ export class RunningEngines implements ProcessEngines {
   }
 
   /** Starts work on a repository, named by its top folder. Its config is read now and followed from then on. */
-  async attach(root: string, workers?: number): Promise<{ project: Project; warnings: string[] }> {
+  async attach(root: string, workers?: number, takeOver = false): Promise<{ project: Project; warnings: string[] }> {
     const { opened, info } = this.#host;
     // The first project of a daemon cannot run here yet: git is not asked which one it is.
     const known = this.#running.size > 0 ? (await identityOf(opened.store, root)).known : null;
-    if (this.#attaching.has(root) || (known && this.#running.has(known.id))) throw worksAlready(root, info);
+    const running = known && this.#running.get(known.id);
+    if (running && takeOver) return this.#takeBack(root, known, running);
+    if (this.#attaching.has(root) || running) throw worksAlready(root, info);
     if (this.#isStopping)
       throw new AppError('daemon_unreachable', 'the daemon is stopping', { hint: 'Try again in a moment.' });
     this.#attaching.add(root);
     try {
-      return await this.#start(root, workers);
+      return await this.#start(root, workers, takeOver);
     } finally {
       this.#attaching.delete(root);
     }
   }
 
-  async #start(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }> {
+  /** The engine waits while the repository belongs to another data folder, and finds out when it does no more. */
+  async #takeBack(root: string, project: Project, { live }: Running) {
+    const refused = await claimRepository(root, this.#ownerOf(project), true);
+    if (refused) throw refused;
+    return { project, warnings: live.warnings };
+  }
+
+  #ownerOf(project: Project): Owner {
+    const { opened, folder } = this.#host;
+    return { ...folder, store: opened.isShared ? sharedStore(project) : null };
+  }
+
+  async #start(
+    root: string,
+    workers: number | undefined,
+    takeOver: boolean,
+  ): Promise<{ project: Project; warnings: string[] }> {
     const { opened, folder, reactors, metrics, channels, runAccess, onNote } = this.#host;
     const { store, clock } = opened;
     const mark = settingsMark(root);
-    const own = { path: folder.path, host: folder.host, isShared: opened.isShared };
     const { project, settings } = await saveProject({ store }, root);
+    const own = this.#ownerOf(project);
+    const refused = await claimRepository(root, own, takeOver);
+    if (refused) throw refused;
     const made = await createProjectEngine(project, settings, capped(workers ?? settings.config.workers), {
       opened,
       folder,
@@ -108,22 +126,24 @@ export class RunningEngines implements ProcessEngines {
       // This process holds the folder's lock, so any other owner of its leases is dead. A file store has no other
       // users.
       isOwnerDead: (owner) => owner !== this.#owner && (!opened.isShared || owner.startsWith(`${folder.id}/`)),
+      takenOver: async () => {
+        const lost = await claimRepository(root, own);
+        return lost && `${lost.message}. ${lost.hint}`;
+      },
       onNote,
     });
     await made.engine.start();
-    // Now its workers are in the store, which is how others with the same store recognise it.
-    const unmark = await markWork(root, own);
     const live = new LiveSettings(made, settings, workers !== undefined, {
       store,
       clock,
       host: folder.host,
       metrics,
       onNote,
-      setupWarnings: () => setupWarnings(root, own, () => store.workers(project.id)),
+      setupWarnings: () => setupWarnings(root, own),
       onChange: (changed, config) => channels.follow(changed, config),
     });
     const requests = this.#requestsOf(made, live);
-    this.#running.set(project.id, { made, live, requests, unmark });
+    this.#running.set(project.id, { made, live, requests });
     if (!this.#housekeeping) this.#housekeeping = reactors.add(this.#keepHouse(), await store.lastSeq());
     await live.start(mark);
     requests.start();
@@ -186,12 +206,7 @@ export class RunningEngines implements ProcessEngines {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#running.values()].map(async ({ made, unmark }) => {
-        await made.close();
-        await unmark();
-      }),
-    );
+    await Promise.all([...this.#running.values()].map(({ made }) => made.close()));
   }
 }
 

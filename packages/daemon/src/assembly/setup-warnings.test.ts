@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -7,7 +6,6 @@ import { QUIET_CONFIG, TemporaryRepository } from '../../../../test/e2e/cli-repo
 import { until } from '../../../../test/support/until.ts';
 import { Daemon } from './daemon.ts';
 import { setupWarnings } from './setup-warnings.ts';
-import { markWork, otherFolders } from './working-folders.ts';
 
 let repository: TemporaryRepository;
 let root: string;
@@ -33,7 +31,7 @@ const start = async (home = newHome()) => {
   daemons.push(daemon);
   return daemon;
 };
-const stranger = { path: '/nowhere', isShared: false };
+const stranger = { path: '/nowhere', id: 'none', store: null };
 
 describe('a .tidemill that git ignores', () => {
   test.each(['.*\n', '.tidemill/\n', '.tidemill/*\n', '*.yaml\n'])(
@@ -84,52 +82,4 @@ test('up and doctor report setup warnings, also after a change while the daemon 
   repository.write({ '.tidemill/agents/implement.md': '{tsakTitle}\n' });
   const live = async () => (await daemon.api.config({ project: project.id })).warnings.join();
   await until(async () => (await live()).includes('{tsakTitle}'));
-});
-
-describe('two data folders on one repository', () => {
-  test('are reported to both while both run, and not afterwards', async () => {
-    const one = await start();
-    expect((await one.attach(root)).warnings).toEqual([]);
-    const other = await start();
-    const { warnings } = await other.attach(root);
-    expect(warnings).toEqual([expect.stringContaining(`with the data folder ${homes[0]} (pid ${process.pid})`)]);
-    const said = async (daemon: Daemon) =>
-      (await daemon.api.doctor({})).findings.filter(({ text }) => text.includes('another daemon works'));
-    expect(await said(one)).toHaveLength(1);
-    expect(await said(other)).toHaveLength(1);
-    await daemons.shift()!.stop({ now: true });
-    expect(await said(other)).toEqual([]);
-    expect(readdirSync(join(root, '.git/tidemill/data-folders'))).toHaveLength(1);
-  });
-
-  test('are not reported for the mark of a killed daemon, a folder that is gone, or a damaged file', async () => {
-    const dead = newHome();
-    const script = `import { Daemon } from ${JSON.stringify(join(import.meta.dirname, 'daemon.ts'))};
-const daemon = await Daemon.start({ env: { TIDEMILL_HOME: ${JSON.stringify(dead)} }, port: 0 });
-await daemon.attach(${JSON.stringify(root)});
-process.kill(process.pid, 'SIGKILL');`;
-    expect(() => execFileSync(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' })).toThrow();
-    await markWork(root, { path: '/nowhere/else', host: 'x', isShared: false });
-    repository.write({ '.git/tidemill/data-folders/bad.json': '{"path":' });
-    expect(readdirSync(join(root, '.git/tidemill/data-folders'))).toHaveLength(3);
-    expect(await otherFolders(root, stranger)).toEqual([]);
-  });
-
-  test('are fine when they use the same database', async () => {
-    const home = newHome();
-    await start(home);
-    await markWork(root, { path: home, host: 'there', isShared: true });
-    const own = { path: '/nowhere', isShared: true };
-    const workers = (host: string) => async () => [{ host }] as never;
-    expect(await otherFolders(root, own, workers('there'))).toEqual([]);
-    expect(await otherFolders(root, own, workers('elsewhere'))).toHaveLength(1);
-    expect(await otherFolders(root, { ...own, isShared: false }, workers('there'))).toHaveLength(1);
-  });
-
-  test('are found from a worktree of the repository as well', async () => {
-    await (await start()).attach(root);
-    const worktree = join(repository.folder, 'linked');
-    repository.git('worktree', 'add', '-q', worktree);
-    expect(await otherFolders(worktree, stranger)).toHaveLength(1);
-  });
 });

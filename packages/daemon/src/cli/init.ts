@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import type { SpecSummary } from '@tidemill/contract';
 import { isBesideCode } from '@tidemill/core';
 import type { Command } from 'commander';
-import { dataFolderPath } from '../config/data-folder.ts';
+import { namedDataFolder } from '../config/data-folder.ts';
 import { initProject } from '../config/init.ts';
 import { inspectRepository } from '../git/repository.ts';
 import { type AgentChoice, chooseAgent } from './agent-choice.ts';
@@ -46,7 +46,7 @@ async function init(context: CliContext, options: InitOptions): Promise<void> {
   const agent = await chooseAgent(info.root, cwd, options.agent);
   const result = await initProject({ root: info.root, target, agent: agent.config, install: agent.install });
   const { setupWarnings } = await import('../assembly/setup-warnings.ts');
-  const own = { path: dataFolderPath(env), isShared: Boolean(env.DATABASE_URL) };
+  const own = { ...namedDataFolder(env), store: env.DATABASE_URL ? undefined : null };
   result.warnings.push(...(await setupWarnings(info.root, own)));
   if (options.json) {
     const trial = options.testAgent ? await (await trials()).runTrial(context, info.root, 'default') : undefined;

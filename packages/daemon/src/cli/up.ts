@@ -18,6 +18,7 @@ interface UpOptions extends Json, BindOptions {
   port?: number;
   workers?: number;
   plain?: boolean;
+  takeOver?: boolean;
 }
 
 export function addUp(program: Command, context: CliContext): void {
@@ -32,6 +33,7 @@ export function addUp(program: Command, context: CliContext): void {
     .option('--insecure-http', 'serve other machines without encryption, on a network you trust')
     .option('--allow-host <name>', 'a host name that browsers may use for it (repeatable)', collect)
     .option('--workers <number>', 'number of builder agents (default: from the config)', integer(1, 1000))
+    .option('--take-over', 'work on a repository that belongs to another data folder, which may not do so afterwards')
     .option('--plain', 'plain lines instead of a block that updates in place')
     .option('--json', 'print one line with url, pid, project and link when ready')
     .addHelpText(
@@ -59,7 +61,7 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   const interrupt = stopOnSignals(daemon, context);
   const leave = new AbortController();
   try {
-    const { project, warnings } = await daemon.attach(root, workersOf(context, options));
+    const { project, warnings } = await daemon.attach(root, workersOf(context, options), options.takeOver);
     const { info, link } = daemon;
     ready(context, options, { ...info, link, project: { id: project.id, name: project.name, root } }, warnings);
     const over = options.untilIdle ? untilIdle(daemon.api, project.id, leave.signal) : daemon.stopped;
@@ -117,7 +119,7 @@ async function join(
     );
   }
   try {
-    return await api.attachProject({ root, workers: workersOf(context, options) });
+    return await api.attachProject({ root, workers: workersOf(context, options), takeOver: options.takeOver });
   } catch (error) {
     if (error instanceof AppError && error.code === 'daemon_unreachable') return null;
     throw error;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { AppError } from '@tidemill/contract';
@@ -32,9 +32,16 @@ export interface DataFolder {
 }
 
 /** Where the data folder is or would be. */
-export function dataFolderPath(env: NodeJS.ProcessEnv): string {
+function dataFolderPath(env: NodeJS.ProcessEnv): string {
   const wanted = env.TIDEMILL_HOME || join(homedir(), '.tidemill');
   return isAbsolute(wanted) ? wanted : resolve(wanted);
+}
+
+/** Its id is empty where there is no data folder yet. */
+export function namedDataFolder(env: NodeJS.ProcessEnv): Pick<DataFolder, 'path' | 'id'> {
+  const path = dataFolderPath(env);
+  const file = join(path, 'home.id');
+  return { path, id: existsSync(file) ? readFileSync(file, 'utf8').trim() : '' };
 }
 
 export function openDataFolder(env: NodeJS.ProcessEnv): DataFolder {

@@ -96,8 +96,8 @@ export interface Services {
 export interface Engines {
   /** The engine of a project, or an absent one that refuses what needs an engine. */
   of(project: Project): ProjectWork;
-  /** Starts work on a repository in this daemon. */
-  attach(root: string, workers: number | undefined): Promise<{ project: Project; warnings: string[] }>;
+  /** Starts work on a repository in this daemon. `takeOver`: also if another data folder works on it. */
+  attach(root: string, workers?: number, takeOver?: boolean): Promise<{ project: Project; warnings: string[] }>;
   /** First kills every agent of this process, then stops the workers of all projects. */
   emergencyStop(order: EmergencyOrder): Promise<EmergencyReport[]>;
 }

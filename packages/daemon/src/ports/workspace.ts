@@ -50,7 +50,7 @@ export interface Change {
 
 /** A problem that stops all work on the repository. */
 export interface Outage {
-  kind: 'disk_full' | 'repository_gone' | 'target_gone';
+  kind: 'disk_full' | 'repository_gone' | 'target_gone' | 'taken_over';
   /** For a person: the problem and the fix. */
   text: string;
 }

@@ -19,6 +19,8 @@ export async function findOutage(site: Site, isSuspected: boolean): Promise<Outa
       kind: 'repository_gone',
       text: `The repository ${root} is missing. Move it back to continue. No new work starts until then, and no work is lost.`,
     };
+  const other = await site.options.takenOver?.();
+  if (other) return { kind: 'taken_over', text: `${other} No new work starts until then, and no work is lost.` };
   const full = (await shortOf(site.dataDir)) ?? (await shortOf(commonDir)) ?? (isSuspected ? await probe(site) : null);
   if (full) return full;
   const [target] = await site.resolver.resolve([`${site.targetRef}^{commit}`]);

@@ -26,6 +26,8 @@ export interface WorkspaceOptions {
   clock: Clock;
   /** Called with a worktree's folder before it is removed. */
   beforeRemoval?(folder: string): Promise<void>;
+  /** Why the repository belongs to another data folder now, if it does. */
+  takenOver?(): Promise<string | null>;
 }
 
 /** The paths and refs of a task. All except the registration (`admin`) follow from its number and branch. */

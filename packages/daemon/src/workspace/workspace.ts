@@ -139,7 +139,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     commitNamed: (name) => commitNamed(site, name),
     handmadeCommits: (query) => handmadeCommits(site, query),
     outage: (isSuspected) => findOutage(site, isSuspected),
-    landingObstacle: () => site.landing(() => findObstacle(site)),
+    landingObstacle: () => site.landing(async () => (await site.options.takenOver?.()) ?? findObstacle(site)),
     fetchTarget: async () => {
       const state = await fetchTarget(site);
       // Neither may a branch that stays keep work from landing, nor is it forgotten: the next fetch tries again.

@@ -27,7 +27,7 @@ export class Outages implements Reactor {
 
   constructor(deps: EngineDeps, signal: AbortSignal, onOver: () => void) {
     this.#deps = deps;
-    this.#alerts = new StandingAlerts(deps, ['disk_full', 'repository_gone', 'target_gone']);
+    this.#alerts = new StandingAlerts(deps, ['disk_full', 'repository_gone', 'target_gone', 'taken_over']);
     this.projectId = deps.project.id;
     this.#signal = signal;
     this.#onOver = onOver;

@@ -77,6 +77,7 @@ const RAISED: Record<AlertKind, [file: string, test: string]> = {
   ],
   stuck: [alerts, 'names its worker, and is over when it shows a sign of life'],
   target_diverged: [remotes, 'that was pushed by force stops merging until a person brings both together'],
+  taken_over: [conditions, outage],
   target_gone: [conditions, outage],
   target_reset: [conditions, 'is raised for a target that was reset before landed work'],
   too_many_conflicts: [

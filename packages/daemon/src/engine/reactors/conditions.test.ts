@@ -84,7 +84,7 @@ describe('an alert that closes when its condition is over', { timeout: 60_000 },
     expect(await bed.alerts()).not.toContain(`error ${kind} vendor`);
   });
 
-  it.each<Outage['kind']>(['disk_full', 'repository_gone', 'target_gone'])(
+  it.each<Outage['kind']>(['disk_full', 'repository_gone', 'target_gone', 'taken_over'])(
     'is %s while all work stops',
     async (kind) => {
       let outage: Outage | null = null;

@@ -39,6 +39,7 @@ async function startEngine(owner: string): Promise<void> {
     },
     owner,
     isOwnerDead: (other) => other !== owner,
+    takenOver: async () => null,
     env: {},
     onNote: () => undefined,
     runAccess: new RunTokens(() => ''),

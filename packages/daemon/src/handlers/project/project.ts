@@ -26,7 +26,7 @@ export async function registerProject(services: Services, input: RouteRequest<'r
 
 export async function attachProject(services: Services, input: RouteRequest<'attachProject'>) {
   // Other problems are found when its workspace is opened.
-  return services.engines.attach(await rootOf(input.root), input.workers);
+  return services.engines.attach(await rootOf(input.root), input.workers, input.takeOver);
 }
 
 /** Updates the project in the store from its config file. `root` is the resolved top folder of the repository. */
