@@ -1,5 +1,6 @@
-import { AppError, type ReactorView } from '@tidemill/contract';
+import { AppError, type Finding, type ReactorView } from '@tidemill/contract';
 import type { Command } from 'commander';
+import { reachDaemon } from '../assembly/reach.ts';
 import type { RepairedRow } from '../ports.ts';
 import { type Connection, connect } from './connect.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
@@ -17,7 +18,13 @@ export function addDoctor(program: Command, context: CliContext): void {
 
 async function doctor(context: CliContext, options: Json & { repair?: boolean }): Promise<void> {
   const { terminal, env } = context;
-  const connection = await connect(env);
+  const found = await openUnlessDamaged(env);
+  if ('damaged' in found) {
+    if (options.json) terminal.json({ ok: false, findings: found.damaged, reactors: null });
+    else printFindings(context, found.damaged);
+    return context.setExitCode(EXIT.failure);
+  }
+  const { connection } = found;
   try {
     const repaired = options.repair ? await repairRows(connection) : [];
     const { ok, findings, reactors } = await connection.api.doctor({});
@@ -30,11 +37,7 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
         );
       }
       if (options.repair && repaired.length === 0) terminal.line('Nothing to repair: every row matches the event log.');
-      const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
-      for (const { level, check, text, hint } of findings) {
-        terminal.line(`${terminal.paint(styles[level], level.padEnd(9))}${check.padEnd(11)}${text}`);
-        if (hint) terminal.line(`${' '.repeat(20)}${hint}`);
-      }
+      printFindings(context, findings);
       if (reactors && reactors.length > 0) {
         const names = new Map((await connection.api.projects({})).map(({ id, name }) => [id, name]));
         terminal.line();
@@ -46,6 +49,29 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
     if (!ok) context.setExitCode(EXIT.failure);
   } finally {
     await connection.close();
+  }
+}
+
+/** A damaged store is never opened: that could make it worse. A running daemon has opened it already. */
+async function openUnlessDamaged(env: NodeJS.ProcessEnv): Promise<{ connection: Connection } | { damaged: Finding[] }> {
+  const { examineDamagedStore } = await import('../assembly/examine-store.ts');
+  const damaged = (await reachDaemon(env)) ? null : await examineDamagedStore(env);
+  if (damaged) return { damaged };
+  try {
+    return { connection: await connect(env) };
+  } catch (error) {
+    const failed = error instanceof AppError && error.code === 'store_failed' ? error : null;
+    const findings = failed && (await examineDamagedStore(env, failed.message));
+    if (!findings) throw error;
+    return { damaged: findings };
+  }
+}
+
+function printFindings({ terminal }: CliContext, findings: Finding[]): void {
+  const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const;
+  for (const { level, check, text, hint } of findings) {
+    terminal.line(`${terminal.paint(styles[level], level.padEnd(9))}${check.padEnd(11)}${text}`);
+    for (const line of hint ? hint.split('\n') : []) terminal.line(`${' '.repeat(20)}${line}`);
   }
 }
 

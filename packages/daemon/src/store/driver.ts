@@ -60,6 +60,15 @@ export function storeFailed(what: string, cause: unknown): AppError {
   });
 }
 
+/** Trying again would not help, and writing might make it worse. */
+export function storeDamaged(path: string, cause: unknown): AppError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return new AppError('store_failed', `The store ${path} is damaged: ${why}`, {
+    cause,
+    hint: 'Leave the file as it is. `tidemill doctor` says what can still be read, and how to go on.',
+  });
+}
+
 export function diskFull(where: string, cause: unknown): AppError {
   return new AppError('disk_full', `There is no space left for the store (${where}).`, {
     retriable: true,

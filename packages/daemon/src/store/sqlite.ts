@@ -8,6 +8,7 @@ import {
   newerStore,
   type PendingEvent,
   type Reads,
+  storeDamaged,
   storeFailed,
 } from './driver.ts';
 import { MIGRATIONS, type Migration, stepsAfter } from './migrations.ts';
@@ -27,6 +28,8 @@ const FULL = 13;
 /** The shared-memory file of the WAL could not grow: on a full disk this occurs before FULL. */
 const SHM_FULL = 4874;
 const CONSTRAINT = 19;
+/** A page that makes no sense, and a file that is no database. */
+const DAMAGED = [11, 26];
 
 /**
  * One connection for everything. Each transaction runs within one turn of the event loop, so that reads see
@@ -47,14 +50,14 @@ export class SqliteDriver implements Driver {
     this.#db = open(path);
     try {
       migrate(this.#db, migrations);
+      this.#slices = new SqliteSlices(this.#db);
+      this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
+      this.#commit = this.#db.prepare('COMMIT');
+      this.#dataVersion = this.#db.prepare('PRAGMA data_version');
     } catch (error) {
       this.#db.close();
       throw this.#explain(error);
     }
-    this.#slices = new SqliteSlices(this.#db);
-    this.#begin = this.#db.prepare('BEGIN IMMEDIATE');
-    this.#commit = this.#db.prepare('COMMIT');
-    this.#dataVersion = this.#db.prepare('PRAGMA data_version');
     const run = runner(this.#db);
     this.#run = async (sql, values) => {
       try {
@@ -90,6 +93,7 @@ export class SqliteDriver implements Driver {
     if (code === null) return error;
     if (code === FULL) return diskFull(this.#path, error);
     if (code === CONSTRAINT) return new ConstraintError((error as Error).message, { cause: error });
+    if (DAMAGED.includes(code)) return storeDamaged(this.#path, error);
     return storeFailed(`SQLite failed on ${this.#path}`, error);
   }
 
@@ -163,7 +167,9 @@ function open(path: string): DatabaseSync {
     db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;`);
     return db;
   } catch (error) {
-    if (sqliteCode(error) === FULL) throw diskFull(path, error);
+    const code = sqliteCode(error);
+    if (code === FULL) throw diskFull(path, error);
+    if (code !== null && DAMAGED.includes(code)) throw storeDamaged(path, error);
     throw storeFailed(`The store ${path} cannot be opened`, error);
   }
 }
