@@ -24,13 +24,16 @@ export function lossSummary({ path, kind, detail, lines, lineCount }: MergeLoss,
   }
 }
 
-/** The lost lines themselves, numbered. */
+/** The lost lines themselves, numbered. Those that only format come last. */
 export const lossLines = ({ lines }: MergeLoss): string[] =>
-  lines.map(({ line, text }) => `${String(line).padStart(5)} | ${plainText(text).replace(/[\n\t]/g, '  ')}`);
+  lines
+    .toSorted((a, b) => Number(onlyFormats(a.text)) - Number(onlyFormats(b.text)))
+    .map(({ line, text }) => `${String(line).padStart(5)} | ${plainText(text).replace(/[\n\t]/g, '  ')}`);
 
 /** The whole of it, for a question, a prompt or a terminal. At most as many lines of each file as given. */
 export function lossText(losses: readonly MergeLoss[], target: string, mostLines: number): string {
   return losses
+    .toSorted((a, b) => Number(isFormatting(a)) - Number(isFormatting(b)))
     .map((loss) => {
       const lines = lossLines(loss);
       const rest = loss.lineCount > mostLines ? [`      … ${loss.lineCount - mostLines} more`] : [];
@@ -38,6 +41,12 @@ export function lossText(losses: readonly MergeLoss[], target: string, mostLines
     })
     .join('\n');
 }
+
+/** An empty line, or brackets and punctuation alone. */
+const onlyFormats = (text: string) => !/[\p{L}\p{N}]/u.test(text);
+
+const isFormatting = ({ lines, lineCount }: MergeLoss) =>
+  lines.length > 0 && lineCount === lines.length && lines.every(({ text }) => onlyFormats(text));
 
 /** `line 3`, `lines 3–5, 9`. */
 function lineNumbers(lines: number[]): string {

@@ -53,6 +53,7 @@ export interface LentWorkspace
       | 'diff'
       | 'filesAt'
       | 'filesIn'
+      | 'mergeLosses'
       | 'snapshot'
       | 'snapshots'
       | 'tagBefore'

@@ -4,6 +4,7 @@ import {
   findingText,
   isBuilding,
   type KnownLesson,
+  lossText,
   type Mode,
   type Task,
 } from '@tidemill/contract';
@@ -18,11 +19,13 @@ import { withFewerTests } from './fewer-tests.ts';
 import { relatedTasks } from './related-tasks.ts';
 
 const DIFF_LIMIT = 200_000;
+/** Of each file. */
+const MOST_LOST_LINES = 20;
 const NOTHING: Change = { files: [], sections: [], isCut: false };
 
 export interface BriefingSources extends Pick<EngineDeps, 'project' | 'store' | 'prompts'> {
   preparation?: Pick<Preparation, 'checks'>;
-  workspace: Pick<Workspace, 'diff' | 'changedFiles' | 'filesIn'>;
+  workspace: Pick<Workspace, 'diff' | 'changedFiles' | 'filesIn' | 'mergeLosses'>;
   gates: Pick<Gates, 'checks'>;
 }
 
@@ -39,7 +42,8 @@ export async function briefingFor(
   const deciding = head ? [...(await decidingIn(sources, task)), ...(await withFewerTests(sources, [head.tree]))] : [];
   const oldChecks = head ? judgedFor(task, head.tree) : null;
   const links = head ? await store.evidenceForTree(project.id, head.tree) : [];
-  const gates = links.flatMap(gateLines).join('\n');
+  const lost = head ? await lossesText(sources, task) : [];
+  const gates = [...links.flatMap(gateLines), ...lost].join('\n');
   const warned =
     isBuilding(mode) && task.head && task.feedback.length > 0 ? await warningsOf(sources, task.head.tree) : [];
   const { target } = project.rules;
@@ -64,6 +68,19 @@ export async function briefingFor(
   };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
+}
+
+/** What resolving conflicts dropped of the target, for a reviewer: a person may have accepted it, or is asked. */
+async function lossesText({ workspace, project }: BriefingSources, task: Task): Promise<string[]> {
+  const { target } = project.rules;
+  const losses = await workspace.mergeLosses({ number: task.number, branch: task.branch });
+  if (losses.length === 0) return [];
+  const isAccepted = losses.every(({ content }) => task.acceptedLosses.includes(content));
+  const then = isAccepted ? 'a person accepted it' : 'a person is asked before it lands';
+  return [
+    `merge loss: after a conflict was resolved, changes of ${target} are missing (${then}). Say whether the task asks for that:`,
+    lossText(losses, target, MOST_LOST_LINES),
+  ];
 }
 
 /** A gate's result for a reviewer, with what it found. Findings are data of tools and of the work. */

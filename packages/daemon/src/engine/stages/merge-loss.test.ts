@@ -3,6 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { linesOf, reportedLines, resolve } from '../../../../../test/sim/merge-losses.ts';
 import { EngineBed, quickAgent } from '../../../../../test/support/engine-bed.ts';
 import type { Agent, AgentBrief } from '../../ports.ts';
+import type { EngineDeps } from '../deps.ts';
+import { briefingFor } from './briefing.ts';
 
 const MINUTE = 60_000;
 const by = personActor('ada');
@@ -55,6 +57,20 @@ const answer = async (text: string) => {
 const sentBack = async () =>
   (await bed.log('run.sent_back')).map(({ body }: LoggedEvent) => ('gates' in body ? body.gates : []));
 
+/** The part of a reviewer's prompt about what the gates found. */
+async function shownToReviewer(): Promise<string> {
+  let shown = '';
+  const render: EngineDeps['prompts']['render'] = async ({ gates }) => {
+    shown = gates;
+    return { prompt: '', cut: [] } as never;
+  };
+  const prompts = { render } as EngineDeps['prompts'];
+  const project = (await bed.store.project(bed.projectId))!;
+  const { store, repository: workspace } = bed;
+  await briefingFor({ project, store, prompts, workspace, gates: { checks: [] } }, await task(), 'review');
+  return shown;
+}
+
 describe('a conflict that an agent resolves by dropping the target’s lines', () => {
   it('is told to the agent in the same run, with file and lines; what it puts back lands', async () => {
     await run(1);
@@ -78,6 +94,8 @@ describe('a conflict that an agent resolves by dropping the target’s lines', (
     expect((await sentBack()).filter(([gate]) => gate === 'merge loss')).toHaveLength(2);
     await bed.pass(5 * 60 * MINUTE);
     expect(await task()).toMatchObject({ stage: 'needs_info' });
+    expect(await shownToReviewer()).toContain('(a person is asked before it lands)');
+    expect(await shownToReviewer()).toContain('    1 | main-1');
     await answer('Approve');
     expect(await task()).toMatchObject({ stage: 'done' });
     expect(onMain()).toEqual(['line-1-a']);

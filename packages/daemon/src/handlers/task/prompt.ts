@@ -17,6 +17,8 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     services.repositories.withWorkspace(project, (workspace) => workspace.changedFiles(ref, asked)).catch(explain);
   const filesIn: Workspace['filesIn'] = (commit, against) =>
     services.repositories.withWorkspace(project, (workspace) => workspace.filesIn(commit, against));
+  const mergeLosses: Workspace['mergeLosses'] = (ref) =>
+    services.repositories.withWorkspace(project, (workspace) => workspace.mergeLosses(ref));
   // A reviewer gets the files that control what gates check, a builder their commands.
   const needsGates = mode === 'review' || isBuilding(mode);
   const checks = needsGates ? (await loadSettings(project.root)).config.gates.filter(({ run }) => run !== '') : [];
@@ -24,7 +26,7 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     project,
     store: services.store,
     prompts: services.repositories.promptsOf(project),
-    workspace: { diff, changedFiles, filesIn },
+    workspace: { diff, changedFiles, filesIn, mergeLosses },
     gates: { checks },
   };
   const knowledge = services.repositories.knowledgeOf(project);
