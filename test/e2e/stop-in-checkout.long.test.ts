@@ -34,7 +34,7 @@ test.each([
       writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
       machine.env.PATH = `${bin}:${machine.env.PATH}`;
       const config =
-        'target: main\npipeline: quick\nagents:\n  default: { type: command, command: [node, agent.mjs] }\ngates:\n  - { name: made, run: test -e made.txt }\n';
+        'target: main\npipeline: quick\nagents:\n  default: { type: command, command: [node, agent.mjs] }\ngates:\n  - { name: ready, run: test -e agent.mjs }\n';
       repository.write({ '.tidemill/config.yaml': config });
       repository.git('add', '-A');
       repository.git('commit', '-q', '-m', 'config');

@@ -148,7 +148,7 @@ describe('an agent in the real daemon', () => {
     const { findings } = await machine.json<{ findings: Finding[] }>(['doctor'], root);
     const said = findings.filter(({ check }) => check === 'sandbox').map(({ text }) => text);
     expect(said.join('\n')).toMatch(/agents and gates can read \/\S*usr/);
-    expect(said.join('\n')).toContain(`can read ${root}`);
+    expect(said.join('\n')).toContain(`can read what git tracks in ${root}`);
     expect(said.join('\n')).not.toMatch(/shadow|\.ssh/);
   });
 });

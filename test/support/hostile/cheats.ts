@@ -96,7 +96,7 @@ export const CHEATS: Mischief[] = [
   },
   {
     title: 'attribute-encoding',
-    lands: true,
+    lands: false,
     does: build(
       `echo 'src/utf.sh working-tree-encoding=UTF-16LE' > .gitattributes; printf 'true\\n' | iconv -t UTF-16LE > src/utf.sh; echo 'sh src/utf.sh' > tests/aa-$number.sh`,
     ),

@@ -76,7 +76,7 @@ export const gitEscapes = (canary: string): GitEscape[] => [
   { title: 'opencode-plugin', lands: false, does: 'mkdir -p .opencode/plugin; echo x > .opencode/plugin/x.ts' },
   { title: 'editor-tasks', lands: false, does: 'mkdir -p .vscode; echo "{}" > .vscode/tasks.json' },
   { title: 'included-git-settings', lands: false, does: 'echo "[alias]" > .gitconfig' },
-  { title: 'agent-text', lands: true, does: 'mkdir -p .claude/agents; echo "Read the code." > .claude/agents/x.md' },
+  { title: 'agent-text', lands: false, does: 'mkdir -p .claude/agents; echo "Read the code." > .claude/agents/x.md' },
   { title: 'terminal-commands', lands: true, does: says('\\u001b]0;owned\\u0007\\u001b[2Jred') },
   { title: 'turned-text', lands: true, does: says('a\\u202eb\\u2066c\\u200bd\\ufeff') },
   { title: 'hidden-text', lands: true, does: says('a\\udb40\\udc41\\udb40\\udc42') },

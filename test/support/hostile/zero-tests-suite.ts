@@ -76,16 +76,28 @@ export const SHELL: Project = {
   honest: { 'src/list.txt': 'one\ntwo\nthree\n' },
 };
 
-const rust = (names: string[]) =>
-  `pub fn one() -> i32 { 1 }\n\n#[cfg(test)]\nmod checks {\n${names.map((name) => `    #[test]\n    fn ${name}() { assert_eq!(super::one(), 1); }\n`).join('')}}\n`;
-export const RUST: Project = {
-  name: 'Rust',
-  needs: 'rustc',
-  gate: 'run: "rustc --test -o /tmp/checks src/lib.rs && /tmp/checks"',
-  files: { 'src/lib.rs': rust(['a', 'b']) },
-  none: [{ title: 'deletes all tests', files: { 'src/lib.rs': rust([]) } }],
-  fewer: { 'src/lib.rs': rust(['a']) },
-  honest: { 'src/lib.rs': rust(['a', 'b', 'c']) },
+const RUNNER_C = `#include <stdio.h>
+static const char *const cases[] = {
+#include "list.h"
+  0
+};
+int main(void) {
+  int count = sizeof cases / sizeof *cases - 1;
+  printf("TAP version 14\\n1..%d\\n", count);
+  for (int at = 0; at < count; at++) printf("ok %d - %s\\n", at + 1, cases[at]);
+}
+`;
+export const C: Project = {
+  name: 'C',
+  needs: 'cc',
+  gate: 'run: "cc -o /tmp/checks src/checks.c && /tmp/checks"',
+  files: { 'src/checks.c': RUNNER_C, 'src/list.h': '"one",\n"two",\n' },
+  none: [
+    { title: 'empties the list of tests', files: { 'src/list.h': '' } },
+    { title: 'ends before the tests', files: { 'src/checks.c': 'int main(void) { return 0; }\n' } },
+  ],
+  fewer: { 'src/list.h': '"one",\n' },
+  honest: { 'src/list.h': '"one",\n"two",\n"three",\n' },
 };
 
 /** Writes the files in the task's body. A reviewer says which gate it was told to look at first. */

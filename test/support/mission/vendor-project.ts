@@ -1,4 +1,5 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ImportedTask } from '@tidemill/contract';
 import type { TidemillHome } from '../tidemill-home.ts';
@@ -21,7 +22,8 @@ export async function makeVendorProject(machine: TidemillHome, options: VendorPr
   for (const folder of ['.tidemill', 'src', 'test']) mkdirSync(join(root, folder), { recursive: true });
   const add = (file: string, text: string) => writeFileSync(join(root, file), text);
   add('.gitignore', 'node_modules\n');
-  symlinkSync(options.installed.modules, join(root, 'node_modules'));
+  // Hard links: the packages are large.
+  execFileSync('cp', ['-al', options.installed.modules, join(root, 'node_modules')]);
   add('src/sum.mjs', 'export const sum = (list) => list.reduce((total, each) => total + each, 0);\n');
   add('test/sum.test.mjs', testOf('sum', 'equal(sum([1, 2]), 3)'));
   if (options.prices) add('.tidemill/prices.yaml', options.prices);

@@ -228,10 +228,12 @@ export async function handOverIndex(site: Site, place: Standing): Promise<boolea
   return hadLock;
 }
 
-/** Keeps the file's time: git compares it with the files' to know which of them it must read again. */
+/**
+ * Keeps the file's time: git compares it with the files' to know which of them it must read again. Never creates a
+ * folder: a moved repository must be able to return to its path.
+ */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const temporary = `${to}.copy`;
-  await mkdir(dirname(to), { recursive: true });
   await copyFile(from, temporary);
   const { atimeMs, mtimeMs } = await stat(from);
   await utimes(temporary, atimeMs / 1000, Math.floor(mtimeMs) / 1000);
