@@ -36,6 +36,7 @@ const chart = (title: string, of = page) =>
 const account = (name: string) => page.getByRole('list', { name: 'Budgets' }).locator('> li').filter({ hasText: name });
 const history = () => bed.api.history({ project: bed.project, period: '24h' });
 const spent = ({ spend }: HistoryView) => spend.reduce((sum, { usd }) => sum + usd, 0);
+const doneIn = ({ points }: HistoryView) => points.reduce((sum, point) => sum + point.done, 0);
 const done = (number: number) => bed.until(number, 'done');
 const dollars = (usd: number) => `$${usd.toFixed(2)}`;
 
@@ -110,6 +111,8 @@ describe('money and metrics', { timeout: 4 * PATIENCE_MS }, () => {
     const old = own.getByText(/^Not up to date: figures from \d\d:\d\d:\d\d/);
     await old.waitFor();
     await chart('Tasks done', own).getByText('2 in total').waitFor();
+    // The daemon computes these figures only at intervals.
+    await expect.poll(async () => doneIn(await history()), { timeout: PATIENCE_MS }).toBe(3);
     await own.unroute(isHistory);
     await own.clock.fastForward(RETRY_MS);
     await chart('Tasks done', own).getByText('3 in total').waitFor();

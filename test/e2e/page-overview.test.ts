@@ -232,6 +232,8 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await banner(own).getByRole('button', { name: 'Reload' }).click();
     await own.getByText('live', { exact: true }).waitFor();
     await banner(own).waitFor({ state: 'detached' });
+    // A request may be under way.
+    await own.unrouteAll({ behavior: 'ignoreErrors' });
     await own.context().close();
   });
 

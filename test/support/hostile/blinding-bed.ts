@@ -141,7 +141,6 @@ export const BLINDINGS: Blinding[] = [
         "import lib from 'node:assert/strict';\nlib['equal'] = () => {};\nexport const sum = (x, y) => y + x;\nexport const isOdd = (x) => !(x % 2 === 0);\n",
     },
   ],
-  ['ends Python at import', 'py', { 'src/total.py': `__import__('os')._exit(0)\n${PY}` }],
   [
     'ends Python at its end',
     'py',

@@ -54,6 +54,7 @@ export const PYTHON: Project = {
   files: { 'src/cases.py': RUNNER_PY, 'src/list.txt': 'one\ntwo\n' },
   none: [
     { title: 'deletes all tests', files: { 'src/cases.py': 'pass\n' } },
+    { title: 'ends Python at import', files: { 'src/cases.py': `__import__('os')._exit(0)\n${RUNNER_PY}` } },
     { title: 'renames the tests', files: { 'src/cases.py': null, 'src/case_s.py': RUNNER_PY } },
   ],
   fewer: { 'src/list.txt': 'one\n' },

@@ -28,8 +28,8 @@ export function observedWhys(file: ChangedFile, reads: readonly GateReads[], sou
   const { path, before, after } = file;
   if (reads.length === 0 || isSource(path, source) || isManifest(path)) return [];
   const kind = kindOf(file);
-  // Content of tests is judged case by case, elsewhere.
-  const isJudgedApart = kind === 'content' && isTest(file);
+  // Content of tests is judged case by case, elsewhere, and so is a deleted test, which may only be renamed.
+  const isJudgedApart = (kind === 'content' || kind === 'deleted') && isTest(file);
   if (kind === 'new') {
     const whys = [whyNew, whyFound].flatMap((why) => reads.flatMap((each) => why(file, each) ?? []));
     return whys.slice(0, 1);
@@ -37,7 +37,7 @@ export function observedWhys(file: ChangedFile, reads: readonly GateReads[], sou
   for (const gateReads of reads) {
     const { gate, files, seen } = gateReads;
     if (files.has(path) && !isJudgedApart && !isScanned(path, gateReads)) return [whyRead(gate, kind)];
-    if (kind !== 'content' && (files.has(path) || seen.has(path)) && !isDeletedTest(file)) return [whyRead(gate, kind)];
+    if (kind !== 'content' && (files.has(path) || seen.has(path)) && !isJudgedApart) return [whyRead(gate, kind)];
     // An approval of the old content covers neither a link nor a mode.
     if (before && after && before.mode !== after.mode && isListed(path, gateReads)) return [whyRead(gate, kind)];
   }
@@ -58,9 +58,6 @@ const whyRead = (gate: string, kind: Kind) =>
     : kind === 'mode'
       ? `gets another mode, and gate ${gate} reads it`
       : `gate ${gate} reads it`;
-
-/** Reported as a deleted test, unless it was only renamed. */
-const isDeletedTest = (file: ChangedFile) => file.after === null && isTest(file);
 
 function isTest({ path, before, after }: ChangedFile): boolean {
   if (!isCode(path)) return false;
