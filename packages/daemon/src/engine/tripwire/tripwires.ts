@@ -63,7 +63,7 @@ export class Tripwires {
     const field = await fieldOf(this.#deps, commit, base, seed);
     if (field.changed.length + field.others.length === 0) return [];
     const look = await this.#lookAt(candidate, field, seed);
-    const { seeing, blind } = await this.#withReaders(look, gates);
+    const { seeing, blind } = await this.#withReaders(look, gates, 'landing');
     const { changed, others } = nearest(field);
     const common = await this.#examine(look, changed, seeing);
     const anew = await examineRewritten(this.#deps, look, changed, common.open);
@@ -102,7 +102,7 @@ export class Tripwires {
     if (notices?.of === field.surroundings || here.length >= ENOUGH || unknown.length === 0) return false;
     this.#rounds = new Map([...this.#rounds].slice(-MOST_ROUNDS)).set(`${gate} ${commit}`, rounds);
     const look = await this.#lookAt({ commit, base: commit, asker }, field, seed);
-    const { seeing } = await this.#withReaders(look, [gate]);
+    const { seeing } = await this.#withReaders(look, [gate], 'search');
     const { open } = await this.#examine(look, unknown, seeing);
     for (const weak of open) await this.#noteWeak(look, weak);
     return true;
@@ -113,14 +113,22 @@ export class Tripwires {
     return { ...candidate, ...plantingOf(this.#deps, this.#baseline, candidate, times), field, seed };
   }
 
-  /** Leaves out gates that read no program, and those that notice unreadable files only. These are checked here. */
-  async #withReaders(look: Look, gates: string[]): Promise<{ seeing: string[]; blind: BlindGate[] }> {
+  /**
+   * Leaves out gates that read no program, and those that notice unreadable files only. These are checked here. Whether
+   * such a gate notices more with other tests is found out in the background: a landing does not wait for it.
+   */
+  async #withReaders(
+    look: Look,
+    gates: string[],
+    during: 'landing' | 'search',
+  ): Promise<{ seeing: string[]; blind: BlindGate[] }> {
     const { field } = look;
     const unknown: string[] = [];
     const seeing: string[] = [];
     for (const gate of gates) {
       const { notices, noticed } = await this.#known.of(gate);
-      const level = notices?.of === field.surroundings ? notices.level : null;
+      const isKnown = notices?.of === field.surroundings || (during === 'landing' && notices?.level === 'syntax');
+      const level = isKnown ? notices.level : null;
       if (level === 'nothing') continue;
       if (level === 'syntax' || noticed.length === 0) unknown.push(gate);
       if (level !== 'syntax') seeing.push(gate);
