@@ -29,7 +29,7 @@ gates: []
 `;
 
 export const ONE = UNKNOWN_REQUEST_USD;
-type Lie = [title: string, body: string, bookedUsd: number];
+type Lie = [title: string, body: string, bookedUsd: number | null];
 /** What an agent prints, and what is booked for it. */
 export const LIES: Lie[] = [
   ['one line of 1e308', `await usage({ costUsd: 1e308 }); await done()`, ONE],
@@ -51,7 +51,7 @@ export const LIES: Lie[] = [
   ['less than no requests', `await usage({ costUsd: 0, requests: -1 }); await done()`, ONE],
   ['nothing at all', `await done()`, ONE],
   // It ended before it made a request.
-  ['a crash without a word', `process.exit(1)`, 0],
+  ['a crash without a word', `process.exit(1)`, null],
   ['no requests', `await usage({ requests: 0 }); await done()`, 0],
   [
     'a message inside a string',

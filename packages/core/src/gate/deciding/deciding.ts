@@ -40,7 +40,7 @@ export function decidingFiles({ checks, changed, manifests, reads = [], source =
         ? ['changes what is installed, without a change of a manifest']
         : []),
       ...whysOf(file, changed, moved?.path),
-      ...observedWhys(file, reads, source),
+      ...observedWhys(file, reads, source, changed),
     ];
     return whys.length === 0 ? [] : [toldOf(file, whys)];
   });

@@ -65,3 +65,17 @@ describe('a changed file that a gate was seen to use', () => {
     expect(decidingFiles({ checks, changed, manifests: new Map() }).map(({ file }) => file)).toEqual(['.npmrc']);
   });
 });
+
+test.each([
+  ['test/sum.test.js', 'test/xsum.test.js'],
+  ['tests/test_sum.py', 'tests/test_xsum.py'],
+  ['tests/sum_test.go', 'tests/xsum_test.go'],
+])('a test that is renamed decides unless a gate read it under its new name (%s)', (from, to) => {
+  const changed = [change(from, TEST, null), change(to, null, TEST)];
+  const found = (files: string[]) =>
+    decidingFiles({ checks, changed, manifests: new Map(), reads: [reads({ files, watched: [to] })] });
+  expect(found([from])).toMatchObject([
+    { file: from, why: 'is renamed, and gate test reads it only under the old name' },
+  ]);
+  expect(found([from, to])).toEqual([]);
+});

@@ -24,12 +24,18 @@ const DOCUMENT =
 const isDocument = (path: string) => DOCUMENT.test(path);
 
 /** Why a changed file decides, as far as gates were observed. Product source never does. */
-export function observedWhys(file: ChangedFile, reads: readonly GateReads[], source: readonly string[]): string[] {
+export function observedWhys(
+  file: ChangedFile,
+  reads: readonly GateReads[],
+  source: readonly string[],
+  changed: readonly ChangedFile[],
+): string[] {
   const { path, before, after } = file;
   if (reads.length === 0 || isSource(path, source) || isManifest(path)) return [];
   const kind = kindOf(file);
-  // Content of tests is judged case by case, elsewhere, and so is a deleted test, which may only be renamed.
-  const isJudgedApart = (kind === 'content' || kind === 'deleted') && isTest(file);
+  if (kind === 'deleted' && isTest(file)) return movedTestWhys(file, reads, changed);
+  // Content of tests is judged case by case, elsewhere.
+  const isJudgedApart = kind === 'content' && isTest(file);
   if (kind === 'new') {
     const whys = [whyNew, whyFound].flatMap((why) => reads.flatMap((each) => why(file, each) ?? []));
     return whys.slice(0, 1);
@@ -37,11 +43,22 @@ export function observedWhys(file: ChangedFile, reads: readonly GateReads[], sou
   for (const gateReads of reads) {
     const { gate, files, seen } = gateReads;
     if (files.has(path) && !isJudgedApart && !isScanned(path, gateReads)) return [whyRead(gate, kind)];
-    if (kind !== 'content' && (files.has(path) || seen.has(path)) && !isJudgedApart) return [whyRead(gate, kind)];
+    if (kind !== 'content' && (files.has(path) || seen.has(path))) return [whyRead(gate, kind)];
     // An approval of the old content covers neither a link nor a mode.
     if (before && after && before.mode !== after.mode && isListed(path, gateReads)) return [whyRead(gate, kind)];
   }
   return [];
+}
+
+/** A deleted test is reported elsewhere, unless it was only renamed. Its new name must be one that the gate reads. */
+function movedTestWhys(
+  { path, before }: ChangedFile,
+  reads: readonly GateReads[],
+  changed: readonly ChangedFile[],
+): string[] {
+  const moved = changed.filter((other) => other.before === null && other.after?.oid === before?.oid);
+  const lost = reads.find(({ files }) => files.has(path) && !moved.some((other) => files.has(other.path)));
+  return lost && moved.length > 0 ? [`is renamed, and gate ${lost.gate} reads it only under the old name`] : [];
 }
 
 type Kind = 'new' | 'deleted' | 'mode' | 'content';
