@@ -1,4 +1,4 @@
-// Optional Debian packages for tests. Without them, the tests that need them are skipped and say so.
+// Debian packages for tests. Without bubblewrap and chromium, the tests that need them are skipped and say so.
 // Nothing here can fail the run.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -7,6 +7,9 @@ import { delimiter, join } from 'node:path';
 const WANTED = [
   { program: 'bwrap', debian: 'bubblewrap', without: 'sandbox tests will be skipped' },
   { program: 'chromium', debian: 'chromium', without: 'browser tests will be skipped' },
+  { program: 'strace', debian: 'strace', without: 'tests of what gates read will fail' },
+  { program: 'python3', debian: 'python3', without: 'tests of projects in Python will fail' },
+  { program: 'cc', debian: 'gcc libc6-dev', without: 'tests of projects in C will fail' },
 ];
 
 function isOnPath(program) {
@@ -29,7 +32,7 @@ function apt(...args) {
 }
 
 function install(debian) {
-  const options = ['install', '-y', '--no-install-recommends', debian];
+  const options = ['install', '-y', '--no-install-recommends', ...debian.split(' ')];
   const first = apt(...options);
   if (first.ok) return first;
   // The usual reason on a new machine: the package lists were never downloaded.
