@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { GateConfig } from '../packages/contract/src/index.ts';
+import { AUTONOMY_PRESETS, GateConfig } from '../packages/contract/src/index.ts';
 import { createAgentFor } from '../packages/daemon/src/agents/agent-for.ts';
 import { createGates } from '../packages/daemon/src/gates/gates.ts';
 import type { Agent, AgentRequest, AgentSession } from '../packages/daemon/src/ports.ts';
@@ -154,7 +154,15 @@ function startAgent(agent: Agent, { worktree }: Stage): AgentSession {
     resume: null,
     guard: async () => ({ kind: 'allow' }),
     beforeStop: async () => null,
-    brief: { mode: 'implement', prompt: 'Do it.', subjectId: task.id, task, attempt: 1, feedback: [] },
+    brief: {
+      mode: 'implement',
+      prompt: 'Do it.',
+      subjectId: task.id,
+      task,
+      attempt: 1,
+      feedback: [],
+      hilConfig: AUTONOMY_PRESETS.full,
+    },
   };
   const ignore = () => undefined;
   return agent.start(request, { output: ignore, usage: ignore, progress: ignore, session: ignore, denied: ignore });

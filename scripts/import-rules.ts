@@ -38,8 +38,8 @@ const MAY_IMPORT: Record<string, string[] | 'everything'> = {
   specs: [...ANY_PACKAGE, ...GROUND, 'config'],
   trackers: [...ANY_PACKAGE, ...GROUND, 'config'],
   knowledge: [...ANY_PACKAGE, ...GROUND, 'config'],
-  /** The guards for a person's own session. */
-  hooks: [...ANY_PACKAGE, ...GROUND, 'guards', 'config'],
+  /** The guards for a person's own session; the figures of a test run are read as the gates read them. */
+  hooks: [...ANY_PACKAGE, ...GROUND, 'guards', 'config', 'gates'],
   /** Entries in the configuration of MCP clients. */
   clients: [...ANY_PACKAGE, ...GROUND, 'hooks'],
   engine: [...ANY_PACKAGE, 'ports'],

@@ -1,6 +1,12 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { AgentConfig, AskedQuestion, ProgressReport, Usage } from '@tidemill/contract';
+import {
+  type AgentConfig,
+  type AskedQuestion,
+  AUTONOMY_PRESETS,
+  type ProgressReport,
+  type Usage,
+} from '@tidemill/contract';
 import { createAgentFor } from '../../packages/daemon/src/agents/agent-for.ts';
 import type { AgentBrief, AgentEnd, AgentRequest, AgentSession, AgentSink } from '../../packages/daemon/src/ports.ts';
 import type { ChildHost } from '../../packages/daemon/src/process/child.ts';
@@ -185,4 +191,5 @@ export const BRIEF: AgentBrief = {
   },
   attempt: 1,
   feedback: [],
+  hilConfig: AUTONOMY_PRESETS.full,
 };

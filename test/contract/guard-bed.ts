@@ -8,9 +8,10 @@ import { TidemillHome } from '../support/tidemill-home.ts';
 const BUILTIN = join(import.meta.dirname, '..', '..', 'prompts', 'guards');
 
 /** The names of all built-in guards that refuse or change something. */
-export async function builtinGuards(): Promise<string[]> {
+export async function builtinGuards(session: 'own' | 'agent' = 'agent'): Promise<string[]> {
   const { builtin } = await loadGuards({ root: '/nowhere', builtinDir: BUILTIN });
-  return [...new Set(builtin.filter(({ verdict }) => verdict !== 'allow').map(({ name }) => name))].toSorted();
+  const there = builtin.filter(({ verdict, when }) => verdict !== 'allow' && (when.session ?? session) === session);
+  return [...new Set(there.map(({ name }) => name))].toSorted();
 }
 
 export type GuardedMode = 'plan' | 'implement' | 'review';
@@ -50,7 +51,7 @@ export function attempts({ folder, data }: { folder: string; data: string }): At
     building('person-settings', 'echo x > .mcp.json'),
     building('whole-worktree', 'rm -rf "$PWD"'),
     building('store', `cat '${join(data, 'store.db')}'`),
-    building('hooks', 'tidemill hooks uninstall'),
+    building('tidemill-commands', 'tidemill hooks uninstall'),
     building('unknown-path', 'rm -rf "$NOWHERE/x"'),
     building('secrets', 'cat .env'),
     building('secrets', 'grep -rn PASSWORD .'),
@@ -70,6 +71,9 @@ export function attempts({ folder, data }: { folder: string; data: string }): At
     { guard: 'other-worktree', mode: 'implement', claude: { name: 'EnterWorktree', input: { name: 'other' } } },
     building('lost-work', 'git reset --hard HEAD'),
     building('git-settings', 'git config core.hooksPath x'),
+    building('publish', 'npm publish'),
+    building('infrastructure', 'kubectl delete pod web'),
+    building('whole-machine', 'crontab -r'),
     building('container', 'docker run -v /:/host alpine'),
     building('long-log', 'cat long.log'),
     { guard: 'long-log', mode: 'implement', claude: { name: 'Read', input: { file_path: 'long.log' } } },

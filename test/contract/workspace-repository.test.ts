@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -136,6 +136,7 @@ describe('a repository that can be worked in', () => {
       await git(bed.root, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update');
       await bed.workspace.remove(task);
       const moved = await bed.workspace.open({ number: 2, branch: 'task/2-sub' });
+      await rm(join(moved.path, 'lib/inner/i.txt'));
       await git(moved.path, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'update', '--init');
       await git(join(moved.path, 'lib/inner'), 'commit', '-q', '--allow-empty', '-m', 'moved on');
       const link = await bed.workspace.capture({ number: 2, branch: 'task/2-sub' }, 'moved\n');
@@ -143,6 +144,95 @@ describe('a repository that can be worked in', () => {
       expect(link.notes.join()).toMatch(/submodule lib\/inner keeps its commit/);
       await bed.workspace.remove({ number: 2, branch: 'task/2-sub' });
       expect(await bed.workspace.leaks([])).toEqual([]);
+    } finally {
+      await bed.remove();
+    }
+  });
+});
+
+describe('the submodules of a repository', () => {
+  const file = ['-c', 'protocol.file.allow=always'];
+  const commitOf = async (folder: string) => (await git(folder, 'rev-parse', 'HEAD')).trim();
+  const makeInner = async (folder: string, text: string) => {
+    await mkdir(folder);
+    await git(folder, 'init', '-q', '-b', 'main');
+    await write(folder, { 'i.txt': text, '.gitattributes': '*.txt filter=evil\n' });
+    await git(folder, 'add', '-A');
+    await git(folder, 'commit', '-q', '-m', 'inner');
+  };
+
+  it('have their files in worktrees and proofs, also nested ones, and a proof undoes what a gate did to them', async () => {
+    const bed = await makeBed({ name: 'filled' });
+    try {
+      const [inner, deep] = [join(bed.folder, 'inner'), join(bed.folder, 'deep')];
+      await makeInner(deep, 'deep\n');
+      await makeInner(inner, 'one\n');
+      await git(inner, ...file, 'submodule', '--quiet', 'add', deep, 'deep');
+      await git(inner, 'commit', '-q', '-m', 'nested');
+      const before = await bed.workspace.targetCommit();
+      await git(bed.root, ...file, 'submodule', '--quiet', 'add', inner, 'lib/inner');
+      await git(bed.root, ...file, 'submodule', '--quiet', 'update', '--init', '--recursive');
+      await git(bed.root, 'commit', '-q', '-m', 'Add a submodule');
+      const [marker, smudge] = [join(bed.folder, 'ran'), 'filter.evil.smudge'];
+      await git(bed.root, 'config', smudge, `touch '${marker}'; cat`);
+      await git(join(bed.root, 'lib/inner'), 'config', smudge, `touch '${marker}'; cat`);
+      const task = { number: 1, branch: 'task/1-sub' };
+      const tree = await bed.workspace.open(task);
+      const text = (root: string, name: string) => readFile(join(root, 'lib/inner', name), 'utf8');
+      expect([await text(tree.path, 'i.txt'), await text(tree.path, 'deep/i.txt')]).toEqual(['one\n', 'deep\n']);
+      await write(tree.path, { 'x.txt': 'x\n' });
+      const captured = await bed.workspace.capture(task, 'x\n');
+      expect(captured).toMatchObject({ files: ['x.txt'], notes: [] });
+      const proof = await bed.workspace.checkOut(captured.commit);
+      await write(proof.path, { 'lib/inner/i.txt': 'changed by a gate\n', 'lib/inner/new.txt': '' });
+      await proof.reset();
+      expect([await text(proof.path, 'i.txt'), await text(proof.path, 'deep/i.txt')]).toEqual(['one\n', 'deep\n']);
+      expect([await readdir(join(proof.path, 'lib/inner')), proof.emptySubmodules, await proof.changes()]).toEqual([
+        ['.gitattributes', '.gitmodules', 'deep', 'i.txt'],
+        [],
+        [],
+      ]);
+      await proof.close();
+      const earlier = await bed.workspace.checkOut(before);
+      expect([await earlier.changes(), (await readdir(earlier.path)).includes('lib')]).toEqual([[], false]);
+      await earlier.close();
+      expect(await readdir(bed.folder)).not.toContain('ran');
+    } finally {
+      await bed.remove();
+    }
+  });
+
+  it('run nothing that a change says: no update command, no address, no folder elsewhere, no commit that was not fetched', async () => {
+    const bed = await makeBed({ name: 'hostile' });
+    try {
+      const inner = join(bed.folder, 'inner');
+      await makeInner(inner, 'one\n');
+      await git(bed.root, ...file, 'submodule', '--quiet', 'add', inner, 'inner');
+      await git(bed.root, 'commit', '-q', '-m', 'Add a submodule');
+      const [secret, marker] = [join(bed.folder, 'elsewhere'), join(bed.folder, 'ran')];
+      await makeInner(secret, 'secret\n');
+      const unknown = await commitOf(secret);
+      const modules = ['inner', 'other'].map(
+        (name) => `[submodule "${name}"]\n\tpath = ${name}\n\turl = ${secret}\n\tupdate = !touch ${marker}\n`,
+      );
+      const task = { number: 1, branch: 'task/1-sub' };
+      const { path } = await bed.workspace.open(task);
+      await write(path, { '.gitmodules': modules.join('') });
+      for (const name of ['inner', 'other'])
+        await git(path, 'update-index', '--add', '--cacheinfo', `160000,${unknown},${name}`);
+      await git(path, 'add', '.gitmodules');
+      const commit = await git(path, 'write-tree').then(async (tree) =>
+        (await git(path, 'commit-tree', tree.trim(), '-p', 'HEAD', '-m', 'hostile')).trim(),
+      );
+      const proof = await bed.workspace.checkOut(commit);
+      expect(proof.emptySubmodules).toEqual(['inner', 'other']);
+      expect(await readdir(join(proof.path, 'other'))).toEqual([]);
+      await proof.close();
+      await rm(join(path, 'inner'), { recursive: true });
+      await symlink(secret, join(path, 'inner'));
+      await bed.workspace.open(task);
+      expect(await readFile(join(secret, 'i.txt'), 'utf8')).toBe('secret\n');
+      expect(await readdir(bed.folder)).not.toContain('ran');
     } finally {
       await bed.remove();
     }

@@ -117,13 +117,16 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
     tidemill('hooks', 'install');
     const notebook = join(repository.root, '.tidemill', 'n.ipynb');
     const cases: [Call, string][] = [
-      [bash('echo x > ../evil.txt'), 'worktree'],
-      [{ name: 'Write', input: { file_path: join(repository.folder, 'evil.txt'), content: 'x' } }, 'worktree'],
+      [bash('echo x > /nowhere/evil.txt'), 'worktree'],
+      [{ name: 'Write', input: { file_path: '/nowhere/evil.txt', content: 'x' } }, 'worktree'],
       [
         { name: 'Write', input: { file_path: join(repository.root, '.git/hooks/pre-commit'), content: 'x' } },
         'untouchable',
       ],
-      [{ name: 'Write', input: { file_path: join(repository.root, '.mcp.json'), content: 'x' } }, 'person-settings'],
+      [
+        { name: 'Write', input: { file_path: join(repository.root, 'opencode.json'), content: 'x' } },
+        'person-settings',
+      ],
       [
         { name: 'Write', input: { file_path: join(repository.root, '.claude/settings.json'), content: '{}' } },
         'untouchable',
@@ -152,17 +155,18 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
       [bash('git push origin HEAD:main'), 'push'],
       [bash('docker run -v /:/host alpine'), 'container'],
       [bash('cat huge.txt'), 'huge-file'],
-      [{ name: 'EnterWorktree', input: { name: 'other' } }, 'other-worktree'],
-      [bash('git stash'), 'stash'],
-      [bash('git checkout -b other'), 'branch'],
+      [bash('npm publish'), 'publish'],
+      [bash('kubectl delete pod web'), 'infrastructure'],
+      [bash('crontab -r'), 'whole-machine'],
+      [bash('git branch -D other'), 'branch'],
       [bash('git reset --hard HEAD'), 'lost-work'],
       [bash('git config core.hooksPath x'), 'git-settings'],
-      [bash('tidemill hooks uninstall'), 'hooks'],
+      [bash('tidemill hooks uninstall'), 'tidemill-commands'],
     ];
     // A person's own session has no review mode, and it searches with the shell.
     const elsewhere = ['reviewer', 'reviewer-files', 'reviewer-git', 'secrets-in-search'];
     const named = cases.map(([, guard]) => guard).filter((guard) => guard !== '');
-    expect([...new Set([...named, ...elsewhere])].toSorted()).toEqual(await builtinGuards());
+    expect([...new Set([...named, ...elsewhere])].toSorted()).toEqual(await builtinGuards('own'));
     const replies = await session([...cases.map(([made]) => made), bash('echo one'), bash('echo free > free.txt')]);
     cases.forEach(([made, guard], index) => {
       expect(replies[index], JSON.stringify(made)).toContain(guard === '' ? '' : `(guard: ${guard})`);
@@ -171,7 +175,6 @@ describe("a person's own Claude Code", { timeout: 120_000 }, () => {
     expect(replies[cases.length]).toBe('two');
     expect(readFileSync(join(repository.root, 'out.txt'), 'utf8')).toBe('two\n');
     expect(existsSync(join(repository.root, 'free.txt'))).toBe(true);
-    expect(existsSync(join(repository.folder, 'evil.txt'))).toBe(false);
     expect(repository.git('branch', '--show-current')).toBe('main');
 
     tidemill('hooks', 'uninstall');

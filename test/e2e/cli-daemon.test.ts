@@ -29,10 +29,10 @@ describe('up', () => {
     expect(existsSync(join(machine.data, 'daemon.json'))).toBe(false);
   });
 
-  test('--until-idle ends when all remaining tasks wait for a person', async () => {
+  test('--until-idle ends with 1 when all remaining tasks wait for a person', async () => {
     await machine.ask(root, (api, project) => api.addTask({ project, title: 'Nobody can do this' }));
     const { code, stdout } = await machine.run(['up', '--until-idle'], root);
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(stdout).toContain('#1  blocked');
     const status = await machine.json<ProjectStatus>(['status'], root);
     expect(status.tasks).toEqual({ blocked: 1 });
@@ -45,7 +45,7 @@ describe('up', () => {
     const daemon = await machine.up(root, '--workers', '3');
     expect(daemon.pid).toBe(daemon.child.pid);
     const status = await machine.json<ProjectStatus>(['status'], root);
-    expect(status).toMatchObject({ running: true, idle: true, daemon: { pid: daemon.pid, url: daemon.url } });
+    expect(status).toMatchObject({ running: true, daemon: { pid: daemon.pid, url: daemon.url } });
     expect(status.workers.filter(({ role }) => role === 'builder')).toHaveLength(3);
     const added = await machine.json<TaskSummary>(['task', 'add', 'Through the daemon'], root);
     expect(added).toMatchObject({ number: 1, pipeline: 'quick' });

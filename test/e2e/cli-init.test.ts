@@ -44,7 +44,9 @@ describe('init', () => {
     const [line, ...more] = stdout.split('\n').filter((each) => each.includes('install'));
     expect(line).toMatch(/^ {2}No coding agent is installed\. Install claude: \S.* \(tidemill agents lists others\)$/);
     expect(more).toEqual([]);
-    expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toMatch(/default: \{ type: claude \} {3}# not i/);
+    expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toMatch(
+      /# The default agent is not installed yet: .+\n(?:# .+\n)?agents:\n {2}default:\n {4}type: claude\n/,
+    );
     const up = await machine.run(['up', '--until-idle'], root);
     expect(up).toMatchObject({ code: 2, stdout: '' });
     expect(up.stderr).toMatch(/^tidemill: \.tidemill\/config\.yaml: agents\.default: \S.*install.*\n$/);

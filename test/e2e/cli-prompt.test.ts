@@ -79,7 +79,7 @@ test('the prompt command prints the agent’s prompt before and during its work,
   expect(existsSync(join(machine.data, 'projects')) ? worktrees() : []).toEqual([]);
   expect(repository.git('branch', '--list', 'task/*')).toBe('');
 
-  expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
+  expect((await machine.run(['up', '--until-idle'], root)).code).toBe(1);
   const { runs } = await machine.json<TaskDetail>(['task', 'show', '1'], root);
   expect(await promptOf(runs[0]!.id)).toBe(asked.stdout);
   expect(runs[0]!.briefing).toEqual({ promptTokens: Math.ceil(asked.stdout.length / 4), dropped: [], lessons: [] });

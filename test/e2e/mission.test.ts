@@ -32,7 +32,7 @@ describe('agents that lie', () => {
     });
     const before = await machine.git(root, 'rev-parse', 'main');
     const up = await machine.run(['up', '--until-idle', '--plain'], root);
-    expect(up.code, up.stderr).toBe(0);
+    expect(up.code, up.stderr).toBe(1);
     expect(await machine.git(root, 'rev-parse', 'main')).toBe(before);
     expect(await machine.git(root, 'status', '--porcelain')).toBe('');
     const tasks = await tasksOf(machine, root);

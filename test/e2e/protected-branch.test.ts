@@ -61,7 +61,7 @@ test('on a protected branch nothing lands, and the terminal and the inbox say wh
   const before = await mainAt(remote);
   await machine.run(['task', 'add', 'Write apples'], root);
   const { code, stdout } = await machine.run(['up', '--until-idle'], root);
-  expect(code).toBe(0);
+  expect(code).toBe(1);
   expect(stdout).toMatch(
     /2 things need you.*\n +push refused: origin\/main refuses the push[\s\S]*\n +#1 Write apples: /,
   );

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SpecDetail, TaskDetail } from '@tidemill/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ANSWER, result, SpecBed } from '../support/spec-bed.ts';
+import { ideaRuns, result, SpecBed } from '../support/spec-bed.ts';
 
 const MINUTE = 60_000;
 
@@ -10,7 +10,10 @@ const bed = new SpecBed();
 const { machine, root, spec, refused, shown, questions } = bed;
 
 beforeAll(async () => {
-  bed.play(undefined, [{ when: { mode: 'ideate' }, do: result({ ideation: { reply: 'Who needs parts?' } }) }]);
+  bed.play(undefined, [
+    { when: { mode: 'ideate' }, do: result({ ideation: { reply: 'Who needs parts?' } }) },
+    ...ideaRuns,
+  ]);
   await machine.up(root);
 }, MINUTE);
 afterAll(() => bed.close());
@@ -82,7 +85,9 @@ test('a text becomes a specification, tasks, landed work, and is checked', { tim
   ).toBe(true);
 });
 
-test('an idea needs its brief, which becomes the request', { timeout: 2 * MINUTE }, async () => {
+test('an idea becomes a specification and code that passed its own command and a review that knew both', {
+  timeout: 2 * MINUTE,
+}, async () => {
   const about = { idea: '1', by: 'ada' };
   await machine.ask(root, (api, project) => api.createIdea({ project, text: 'Parts for everyone', by: 'ada' }));
   expect(await refused('spec', 'new', '--idea', '1')).toContain('the idea I1 has no brief');
@@ -90,10 +95,21 @@ test('an idea needs its brief, which becomes the request', { timeout: 2 * MINUTE
     machine.ask(root, (api, project) =>
       api.correctIdea({ project, ...about, correction: { kind: 'artifact', type, content } }),
     );
-  await write('brief', `Parts. ${ANSWER}`);
+  await write('brief', 'Parts for every harbour.');
   await write('target-user', 'Harbour masters');
   const made = await spec('new', '--idea', '1');
   expect(made).toMatchObject({ source: 'idea', status: 'drafting' });
   await machine.event('spec.drafted', (body) => body.subjectId === made.id);
-  expect((await shown(made.number)).spec.source.text).toContain(ANSWER);
+  expect((await shown(made.number)).spec.source.text).toContain('Parts for every harbour.');
+
+  const { spec: approved, tasks } = await spec<SpecDetail>('approve', String(made.number));
+  const gate = `validate #${tasks[0]!.number}`;
+  await machine.event('merge.landed', (body) => body.taskId === approved.tasks[0]!.taskId);
+  const receipts = (await machine.events(root, ['evidence.recorded'])).flatMap(({ body }) =>
+    body.type === 'evidence.recorded' && body.evidence.gate === gate ? [body.evidence] : [],
+  );
+  // The first attempt failed twice: a flake decides nothing.
+  expect(receipts.map(({ status }) => status)).toEqual(['fail', 'fail', 'pass']);
+  expect(receipts[0]).toMatchObject({ command: 'grep -q mended part-9.txt', exitCode: 1 });
+  expect((await machine.events(root, ['run.sent_back'])).map(({ body }) => body)).toMatchObject([{ gates: [gate] }]);
 });

@@ -29,8 +29,9 @@ test.each([
     try {
       mkdirSync(bin);
       writeFileSync(slow, '');
-      // A checkout of many files, as git shows it from outside: it runs for minutes, and ends when it is asked to.
-      const script = `#!/bin/sh\ncase "$*" in *"${step}"*) if [ -e '${slow}' ]; then : > '${begun}'; exec sleep 300; fi;; esac\nexec '${real}' "$@"\n`;
+      // A checkout of many files, as git shows it from outside: it runs for minutes in a program that git started, and ends
+      // when it is asked to.
+      const script = `#!/bin/sh\ncase "$*" in *"${step}"*) if [ -e '${slow}' ]; then : > '${begun}'; sleep 300; exit 1; fi;; esac\nexec '${real}' "$@"\n`;
       writeFileSync(join(bin, 'git'), script, { mode: 0o755 });
       machine.env.PATH = `${bin}:${machine.env.PATH}`;
       const config =

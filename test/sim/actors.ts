@@ -191,17 +191,18 @@ export class SimGates implements Gates {
     this.passed = passed;
   }
 
-  async run({ path, tree, only, again = [], signal }: GateRequest): Promise<GateReport[]> {
+  async run({ path, tree, only, own = [], again = [], signal }: GateRequest): Promise<GateReport[]> {
     await this.#clock.sleep(this.#random.int(2 * MINUTE), signal);
     const files = this.#repository.shown(path);
     const isFlaky = this.flakes > 0 && this.#random.chance(this.flakes);
     const status: GateStatus = isSound(files) && !isFlaky ? 'pass' : 'fail';
     if (status === 'pass') this.passed.add(treeOf(files));
     const statusOf = (gate: string) => (gate === INTEGRITY_GATE && !isUnresolved(files) ? 'pass' : status);
-    return (only ?? this.names).map((gate) => ({
+    const commands = new Map(own.map(({ name, run }) => [name, run]));
+    return (only ?? [...this.names, ...commands.keys()]).map((gate) => ({
       receipt: {
         gate,
-        command: gate,
+        command: commands.get(gate) ?? gate,
         tree,
         status: statusOf(gate),
         exitCode: statusOf(gate) === 'pass' ? 0 : 1,

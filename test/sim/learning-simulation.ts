@@ -240,7 +240,10 @@ class LearningSimulation {
   async #replays(): Promise<void> {
     await this.#record('schema', PLACEBO, 'task_placebo');
     for (const { id: lessonId, text, filePatterns } of await this.#store.records({ noun: 'lesson', isOpen: true })) {
-      const proof = pairedReplay(filePatterns[0]!.split('/')[0]!, text, this.#random);
+      // A lesson that names no files is about no area that could be played with and without it.
+      const area = filePatterns[0]?.split('/')[0];
+      if (area === undefined) continue;
+      const proof = pairedReplay(area, text, this.#random);
       const why = 'a paired replay';
       const about = { projectId: PROJECT, lessonId, why, proof, by: ENGINE };
       await this.#store.execute({ type: 'lesson.advance', ...about, to: 'production' });

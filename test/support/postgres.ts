@@ -17,20 +17,37 @@ const SERVER = fileURLToPath(new URL('./postgres-server.ts', import.meta.url));
  */
 export async function startPostgres(): Promise<RunningPostgres> {
   const given = process.env.DATABASE_URL;
-  if (given) return { url: given, stop: async () => undefined };
-  const child = spawn(process.execPath, [SERVER], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
+  return given ? { url: given, stop: async () => undefined } : startOwnPostgres();
+}
+
+export interface CrashingPostgres extends RunningPostgres {
+  /** Ends all processes of the server at once. */
+  kill(): Promise<void>;
+  /** Starts it again, at the same address. */
+  start(): Promise<void>;
+}
+
+/** A server that nobody else uses. `flags` are arguments of `postgres`. */
+export async function startOwnPostgres(...flags: string[]): Promise<CrashingPostgres> {
+  const child = spawn(process.execPath, [SERVER, ...flags], { stdio: ['pipe', 'pipe', 'pipe'], detached: true });
   const exit = once(child, 'exit');
   let complaints = '';
   child.stderr.on('data', (chunk) => {
     complaints = (complaints + chunk).slice(-2000);
   });
-  const url = await Promise.race([
-    once(createInterface({ input: child.stdout }), 'line').then(([line]) => String(line)),
-    exit.then(() => ''),
-  ]);
+  const lines = createInterface({ input: child.stdout });
+  const next = () => Promise.race([once(lines, 'line').then(([line]) => String(line)), exit.then(() => '')]);
+  const url = await next();
   if (!url) throw new Error(`Postgres did not start. ${complaints.trim()}`);
+  const say = async (word: string) => {
+    const answer = next();
+    child.stdin.write(`${word}\n`);
+    if ((await answer) !== word) throw new Error(`Postgres did not ${word}. ${complaints.trim()}`);
+  };
   return {
     url,
+    kill: () => say('kill'),
+    start: () => say('start'),
     async stop() {
       child.stdin.end();
       await exit;

@@ -42,6 +42,38 @@ export const verdict = (requirement: string, met = true) => ({
   evidence: `part-1.txt:1 shows ${requirement}`,
 });
 
+/** One task with a gate of its own that the first attempt does not pass, and with a review. */
+const IDEA_DRAFT = {
+  title: 'Parts for harbours',
+  summary: 'Harbour masters mend parts themselves.',
+  architecture: 'Parts live in one text file each; there is no database.',
+  requirements: [{ id: 'R1', text: 'Part 9 can be mended' }],
+  scope: { in: ['mending'], out: ['Selling parts to other harbours'] },
+  tasks: [task(9, { title: 'Mend part 9', kind: 'bug', validate: 'grep -q mended part-9.txt' })],
+};
+const HARBOUR = 'Parts for every harbour.';
+/** An agent that does not know the specification builds and approves nothing. */
+const knowing = (mode: string, more: object = {}) => ({
+  mode,
+  task: 'Mend part',
+  prompt: IDEA_DRAFT.architecture,
+  ...more,
+});
+export const ideaRuns = [
+  { when: { mode: 'specify', prompt: HARBOUR }, do: result({ spec: IDEA_DRAFT }) },
+  {
+    when: knowing('implement', { feedback: 'Gate validate #', prompt: 'target-user: Harbour masters' }),
+    do: [{ write: { path: 'part-9.txt', content: 'mended\n' } }, { result: { summary: 'mended' } }],
+  },
+  {
+    when: knowing('implement'),
+    do: [{ write: { path: 'part-9.txt', content: 'part\n' } }, { result: { summary: 'written' } }],
+  },
+  { when: { ...knowing('review'), prompt: IDEA_DRAFT.scope.out[0] }, do: result({ approve: true }) },
+  { when: { mode: 'implement', task: 'Mend part' }, do: result({ outcome: 'failed', summary: 'no specification' }) },
+  { when: { mode: 'review' }, do: result({ approve: false }) },
+];
+
 const scenario = (judgement: object[] = [verdict('R1'), verdict('R2')], more: object[] = []) => ({
   runs: [
     ...more,

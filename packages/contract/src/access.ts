@@ -5,16 +5,18 @@ import { Mode } from './run.ts';
 
 /**
  * Who may do what. A viewer reads; an operator also controls work and answers questions; an admin also changes settings,
- * tokens and the daemon itself. A worker reads, claims work and delivers it; it controls nothing.
+ * tokens and the daemon itself. A worker reads, claims work and delivers it; it controls nothing. An agent reads, adds and
+ * proposes; it decides nothing.
  */
-export const AccessRole = z.enum(['viewer', 'operator', 'admin', 'worker']);
+export const AccessRole = z.enum(['viewer', 'operator', 'admin', 'worker', 'agent']);
 export type AccessRole = z.infer<typeof AccessRole>;
 
 const INCLUDES: Record<AccessRole, AccessRole[]> = {
   viewer: ['viewer'],
-  operator: ['viewer', 'operator'],
-  admin: ['viewer', 'operator', 'admin', 'worker'],
+  operator: ['viewer', 'operator', 'agent'],
+  admin: ['viewer', 'operator', 'admin', 'worker', 'agent'],
   worker: ['viewer', 'worker'],
+  agent: ['viewer', 'agent'],
 };
 export const mayAct = (role: AccessRole, needed: AccessRole) => INCLUDES[role].includes(needed);
 
@@ -74,13 +76,20 @@ export const Caller = z.object({
   since: z.number().optional(),
   /** Set for the agent of a run. */
   run: RunBinding.optional(),
+  /** Set when an agent uses the token, and not the person: its name. Then nothing is decided with it. */
+  agent: z.string().optional(),
 });
 export type Caller = z.infer<typeof Caller>;
+
+/** The header by which a program says that an agent uses it. It takes rights away and gives none. */
+export const AGENT_HEADER = 'tidemill-agent';
 /** Identifies a caller; empty for the daemon's own token. */
 export const callerKey = ({ name, since = 0 }: Caller) => (name === null ? '' : `${name}@${since}`);
 
 /** A caller with a named token acts under that name, and an agent as itself, whatever the request says. */
 export function actorOf(caller: Caller, said: string): Actor {
   if (caller.run) return { kind: 'agent', id: caller.run.runId, name: caller.run.agent };
+  if (caller.agent !== undefined) return { kind: 'agent', id: `for ${callerKey(caller)}`, name: caller.agent };
+  if (caller.role === 'agent') return { kind: 'agent', id: callerKey(caller), name: caller.name ?? said };
   return caller.name === null ? personActor(said) : { kind: 'token', id: callerKey(caller), name: caller.name };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HilConfig } from './autonomy.ts';
 import { Mode } from './run.ts';
 
 /** A name that no worker of the daemon can have. */
@@ -35,5 +36,7 @@ export const OutsideClaim = z.object({
   worktree: z.string(),
   /** The prompt an agent would get. */
   prompt: z.string(),
+  /** What the worker may decide itself, as the prompt says it in words. */
+  hilConfig: HilConfig,
 });
 export type OutsideClaim = z.infer<typeof OutsideClaim>;

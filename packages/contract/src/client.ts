@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AGENT_HEADER } from './access.ts';
 import { AppError, ErrorCode, Refusal } from './errors.ts';
 import { type Api, type CallOptions, type RouteName, routes } from './routes.ts';
 
@@ -8,6 +9,8 @@ export interface ClientOptions {
   url: string;
   /** Not needed by the daemon's own page, which has a cookie. */
   token?: string;
+  /** The agent that makes the calls. Then it decides nothing, whatever the token may do. */
+  agent?: string;
   fetch?: typeof fetch;
 }
 
@@ -94,6 +97,7 @@ async function send(
       method,
       headers: {
         ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
+        ...(options.agent === undefined ? {} : { [AGENT_HEADER]: encodeURIComponent(options.agent) }),
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         'content-type': 'application/json',
       },

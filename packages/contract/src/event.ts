@@ -59,7 +59,7 @@ export const EVENT_VERSION = 2;
 export function subjectIdOf(body: EventBody): string | null {
   if (body.type === 'evidence.recorded') return body.evidence.taskId;
   if ('subjectId' in body) return body.subjectId;
-  return 'taskId' in body ? body.taskId : null;
+  return 'taskId' in body ? (body.taskId ?? null) : null;
 }
 
 /** The task that an event is about; null when it is about something else. */

@@ -102,6 +102,10 @@ export const GuardProposalView = GuardProposal.extend({
 });
 export type GuardProposalView = z.infer<typeof GuardProposalView>;
 
+/** The guard that one call may pass. A built-in one has no proposal, only its name. */
+export const PassedGuard = GuardProposalView.partial().extend({ name: z.string() });
+export type PassedGuard = z.infer<typeof PassedGuard>;
+
 const FILE_HEAD =
   '# Proposed by Tidemill: `tidemill guards` says why, and approves, refuses or withdraws it.\n# With `observe: true` it refuses nothing; what it would refuse is recorded.\n';
 

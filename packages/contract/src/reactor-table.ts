@@ -9,6 +9,8 @@ interface ReactorTraits {
   /** What it follows besides events. */
   clock?: string;
   does: string;
+  /** It moves no work on: a project is idle although it has not handled the whole log. */
+  isBackground?: true;
 }
 
 /**
@@ -49,6 +51,7 @@ export const REACTORS = {
       'merge.landed',
     ],
     does: 'Keeps a file per worker for other programs',
+    isBackground: true,
   },
   leases: {
     role: 'engine',
@@ -73,18 +76,21 @@ export const REACTORS = {
     on: ['merge.landed'],
     clock: 'every 10 minutes',
     does: 'Looks for faults that the gates notice; checks slow gates after a landing',
+    isBackground: true,
   },
   worktrees: {
     role: 'engine',
     on: ['task.moved', 'conflict.aborted'],
     clock: 'every ten minutes',
     does: 'Removes worktrees that nobody needs',
+    isBackground: true,
   },
   'conflict-forecast': {
     role: 'engine',
     on: ['work.committed', 'merge.landed', 'task.moved', 'conflict.aborted'],
     clock: 'every minute',
     does: 'Records coming conflicts at both tasks',
+    isBackground: true,
   },
   'conflict-retry': {
     role: 'engine',
@@ -150,6 +156,7 @@ export const REACTORS = {
     ],
     clock: 'a minute after a failure',
     does: 'Keeps the documents of ideas as files',
+    isBackground: true,
   },
   specs: {
     role: 'specification, judge',
@@ -220,6 +227,7 @@ export const REACTORS = {
     on: [],
     clock: 'every minute',
     does: "Keeps what a person's own session is told at its start",
+    isBackground: true,
   },
   traces: {
     role: 'engine',
@@ -281,6 +289,7 @@ export const REACTORS = {
     on: ['trackerItem.taken', 'trackerItem.followed', 'trackerItem.refused'],
     clock: 'every 20 s, or as configured; at once by a webhook',
     does: 'Reads the issues or files that become tasks, if a tracker is configured',
+    isBackground: true,
   },
   'tracker-publish': {
     role: 'engine',
@@ -301,6 +310,7 @@ export const REACTORS = {
     ],
     clock: 'when a failed write is due',
     does: 'Writes labels, status and one comment to the tracker; closes what has landed',
+    isBackground: true,
   },
   deliveries: {
     role: 'engine',
@@ -329,6 +339,7 @@ export const REACTORS = {
     on: ['task.moved'],
     clock: 'every 30 s while one is open (pullRequest.poll), or when a webhook says so',
     does: 'Wakes tasks when their pull requests change; takes those of cancelled ones out of the merge queue',
+    isBackground: true,
   },
   remote: { role: 'engine', on: [], clock: 'every minute', does: 'Takes in what others pushed' },
   notifications: {

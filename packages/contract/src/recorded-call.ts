@@ -19,7 +19,8 @@ export const CallEntry = RecordedCall.extend({
   /** The id of the run or of the session. */
   from: z.string(),
   mode: Mode,
-  verdict: z.enum(['allowed', 'refused', 'rewritten', 'bypassed']),
+  /** `asked`: the person decided in their own session. */
+  verdict: z.enum(['allowed', 'refused', 'rewritten', 'bypassed', 'asked']),
   /** The guard that decided. */
   guard: z.string().nullable(),
   /** Guards that only observe and would have refused it. */
@@ -27,8 +28,10 @@ export const CallEntry = RecordedCall.extend({
 });
 export type CallEntry = z.infer<typeof CallEntry>;
 
-/** Something that a hook refused in a person's own session. */
+/** Something that a hook refused in a person's own session, or that the person corrected there. */
 export const HookRefusal = z.object({
+  /** `corrected`: `reason` has the person's words. Without it, the hook refused. */
+  kind: z.enum(['refused', 'corrected']).optional(),
   at: z.number(),
   session: z.string(),
   guard: z.string(),

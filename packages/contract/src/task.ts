@@ -163,6 +163,8 @@ export const Task = z.object({
   hilConfig: HilConfig.nullable().default(null),
   /** Gates that fail on the target itself and that this task repairs. */
   repairs: z.array(z.string()).default([]),
+  /** The command that shows that it is done, from an approved specification. It is the task's own gate; empty: none. */
+  validate: z.string().default(''),
   /** Null: a person added it. */
   origin: TaskOrigin.nullable().default(null),
   /** The only worker that may take it, if a person assigned it. */
@@ -235,5 +237,7 @@ export const TaskEdit = z.strictObject({
   accept: z.array(PlainText.trim().min(1)).optional(),
   files: z.array(z.string().min(1)).optional(),
   priority: Priority.optional(),
+  /** Empty: the task has no gate of its own any more. */
+  validate: PlainLine.trim().max(500).optional(),
 });
 export type TaskEdit = z.infer<typeof TaskEdit>;

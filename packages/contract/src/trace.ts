@@ -10,6 +10,8 @@ import { withoutSecrets } from './secrets.ts';
  */
 export const TraceType = z.enum(['correction', 'violation', 'decision', 'approval', 'failure', 'note', 'question']);
 export type TraceType = z.infer<typeof TraceType>;
+/** What an agent can know itself. Corrections and approvals are people's, and guards find violations. */
+export const AGENT_TRACE_TYPES = ['decision', 'failure', 'note'] as const satisfies TraceType[];
 
 /** Where it was noticed. `hook`: in a person's own session. `git`: in a commit that Tidemill did not make. */
 export const TraceSource = z.enum(['guard', 'gate', 'review', 'person', 'agent', 'hook', 'git', 'engine']);

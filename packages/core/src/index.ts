@@ -42,7 +42,9 @@ export { fewerTests, hasFewerTests, isComparedWith } from './gate/fewer-tests.ts
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
+export { ownFileAdvice } from './gate/own-file.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
+export { TASK_GATE_MS, type TaskGate, taskGates } from './gate/task-gate.ts';
 export { agreedContents, agreementTo, type WorkflowFile, workflowFiles } from './gate/workflow-files.ts';
 export { type Deeds, deriveGuard } from './guard-proposal/derive.ts';
 export { isPerson } from './guard-proposal/guard-proposal.ts';

@@ -79,7 +79,7 @@ gates:
     repository.git('commit', '-qm', 'Configure');
     for (const title of ['First', 'Second'])
       await machine.ask(repository.root, (api, project) => api.addTask({ project, title }));
-    expect((await machine.run(['up', '--until-idle'], repository.root)).code).toBe(0);
+    expect((await machine.run(['up', '--until-idle'], repository.root)).code).toBe(1);
     const { tasks } = await machine.ask(repository.root, (api, project) => api.status({ project }));
     expect(tasks).toEqual({ done: 1, open: 1 });
   });

@@ -39,7 +39,8 @@ export function describeGitEscapes(name: string, titles?: string[]): void {
       const list = escapes.map(({ title }) => ({ title, accept: ['It is done'] }));
       await machine.ask(root, (api, project) => api.importTasks({ project, tasks: list }));
       const { code, stdout, stderr } = await machine.run(['up', '--until-idle', '--plain'], root);
-      expect(code, `${stdout}\n${stderr}`).toBe(0);
+      // 1: what did not land is left to a person.
+      expect([0, 1], `${stdout}\n${stderr}`).toContain(code);
       const all = await machine.ask(root, (api, project) => api.tasks({ project }));
       for (const task of all) tasks.set(task.title, task);
     }, 5 * MINUTE);

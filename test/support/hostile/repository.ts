@@ -37,7 +37,10 @@ gates:
   - { name: lint, run: "sh scripts/lint.sh", timeout: 20s }
 `;
 
-/** Finds its cheat, a shell file, by the task's title; reviewers and planners without one are honest. */
+/**
+ * Finds its cheat, a shell file, by the task's title; reviewers and planners without one are honest. A reviewer who is shown
+ * a change of what the gates check sends the work back.
+ */
 const AGENT = `#!/bin/sh
 input=$(cat)
 field() { printf '%s' "$input" | sed -n "s/.*\\"$1\\":\\"\\([^\\"]*\\)\\".*/\\1/p"; }
@@ -50,7 +53,11 @@ trick="mischief/$title.sh"
 case $mode in
   plan|plan_revision) echo '{"tidemill":"result","outcome":"plan_complete","plan":"do it","planSummary":"do it","summary":"planned"}' ;;
   investigate) echo '{"tidemill":"result","outcome":"investigation_complete","plan":"do it","summary":"looked"}' ;;
-  review) echo '{"tidemill":"result","outcome":"approved","summary":"fine","review":{"criteria":[{"id":"C1","met":true,"evidence":"src/app.sh:1 and gate test passed"}],"comments":[]}}' ;;
+  review)
+    case $input in
+      *'## Look at this first'*) echo '{"tidemill":"result","outcome":"changes_requested","summary":"weaker","review":{"criteria":[{"id":"C1","met":false,"evidence":"src/app.sh:1"}],"comments":[{"text":"keep the gates","severity":"blocking"}]}}'; exit 0 ;;
+    esac
+    echo '{"tidemill":"result","outcome":"approved","summary":"fine","review":{"criteria":[{"id":"C1","met":true,"evidence":"src/app.sh:1 and gate test passed"}],"comments":[]}}' ;;
   *) [ -z "$quiet" ] && echo '{"tidemill":"result","outcome":"pr_ready","summary":"done"}' ;;
 esac
 exit 0
@@ -84,15 +91,44 @@ export async function makeHostileRepository(
   return root;
 }
 
+/** Bugs for which a gate exists. Each is a line of shell that breaks a clone. */
+export const BUGS: Record<string, string> = {
+  'a word that the linter refuses': 'echo "echo BAD" >> src/app.sh',
+  'another output': 'sed -i s/app/other/ src/app.sh',
+  'a program that fails': 'echo "exit 3" >> src/app.sh',
+  'a syntax error': 'echo "if" >> src/app.sh',
+  'a text that the formatter changes': 'echo "echo UGLY" > src/ugly-planted.sh',
+};
+
+const GATES = `for gate in format test lint; do sh scripts/$gate.sh >/dev/null 2>&1 || echo $gate; done
+git diff --quiet || echo changed`;
+
 /** The names of gates that a fresh clone of the commit fails, after its own preparation. */
 export async function failuresOfClone(machine: TidemillHome, root: string, commit: string): Promise<string[]> {
-  const clone = join(machine.folder, `clone-${commit.slice(0, 12)}`);
+  const clone = cloneOf(machine, commit);
   await machine.git(machine.folder, 'clone', '-q', '--no-hardlinks', root, clone);
   await machine.git(clone, 'checkout', '-q', commit);
   const script = `export XDG_CACHE_HOME="$PWD/.cache"; mkdir -p .cache
 sh scripts/prepare.sh >/dev/null 2>&1 || echo prepare
-for gate in format test lint; do sh scripts/$gate.sh >/dev/null 2>&1 || echo $gate; done
-git diff --quiet || echo changed`;
+${GATES}`;
+  return await linesOf(machine, script, clone);
+}
+
+/** Bugs that the gates of such a clone do not notice. Each is planted alone, in the clone as it was made. */
+export async function unnoticedBugs(machine: TidemillHome, commit: string): Promise<string[]> {
+  const clone = cloneOf(machine, commit);
+  const unnoticed: string[] = [];
+  for (const [name, plant] of Object.entries(BUGS)) {
+    const found = await linesOf(machine, `${plant}; git add -A; git commit -q -m bug; ${GATES}`, clone);
+    if (found.length === 0) unnoticed.push(name);
+    await machine.git(clone, 'reset', '-q', '--hard', commit);
+  }
+  return unnoticed;
+}
+
+const cloneOf = ({ folder }: TidemillHome, commit: string) => join(folder, `clone-${commit.slice(0, 12)}`);
+
+async function linesOf(machine: TidemillHome, script: string, clone: string): Promise<string[]> {
   const { stdout } = await machine.program('sh', ['-c', script], clone);
   return stdout.split('\n').filter((line) => line !== '');
 }

@@ -1,3 +1,4 @@
+import { AUTONOMY_PRESETS } from '../../../packages/contract/src/index.ts';
 import type { AgentBrief, AgentRequest, GuardVerdict, ToolCall } from '../../../packages/daemon/src/ports.ts';
 import type { Mind } from '../mission/vendors.ts';
 import { result, run, write } from '../model/mind.ts';
@@ -35,6 +36,7 @@ const asked = (prompt: string, more: Partial<AgentBrief> = {}): AgentBrief => ({
   },
   attempt: 1,
   feedback: [],
+  hilConfig: AUTONOMY_PRESETS.full,
   ...more,
 });
 export const BRIEF = asked('Do it.');

@@ -26,6 +26,8 @@ export const alertEvents = [
       /** What is different now: the condition was over and came back, or its text changed. */
       text: z.string().nullable().default(null),
       severity: Severity.nullable().default(null),
+      /** Absent: the same task as before. */
+      taskId: z.string().nullable().optional(),
     },
     { stale: ['inbox'], shown: 'log', says: () => mill('the same alert was raised again') },
   ),

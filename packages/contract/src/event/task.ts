@@ -26,6 +26,7 @@ export const taskEvents = [
       branch: z.string(),
       hilConfig: HilConfig.nullable().default(null),
       repairs: z.array(z.string()).default([]),
+      validate: z.string().default(''),
       origin: TaskOrigin.nullable().default(null),
     },
     { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: () => said('somebody', 'added it') },
@@ -41,6 +42,7 @@ export const taskEvents = [
       criteria: z.array(Criterion).optional(),
       files: z.array(z.string()).optional(),
       priority: z.number().optional(),
+      validate: z.string().optional(),
     },
     {
       stale: ['task', 'inbox', 'conflicts', 'conflict'],

@@ -27,6 +27,7 @@ export const conflictRoutes = {
     'Resolves one file; it can be changed until the conflict is settled',
     z.strictObject({ ...ofTask, by, path: z.string().min(1).max(4096), resolution: Resolution }),
     ConflictFile,
+    { decides: true },
   ),
   settleConflict: post(
     '/v1/projects/:project/conflicts/:task/settle',
@@ -38,11 +39,13 @@ export const conflictRoutes = {
       accept: z.array(z.string().max(200)).max(10_000).optional(),
     }),
     TaskSummary,
+    { decides: true },
   ),
   abortConflict: post(
     '/v1/projects/:project/conflicts/:task/abort',
     'Restarts the task on the newest target; the work so far is kept in a snapshot',
     z.strictObject({ ...ofTask, by }),
     TaskSummary,
+    { decides: true },
   ),
 };

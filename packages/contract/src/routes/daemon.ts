@@ -20,7 +20,7 @@ export const daemonRoutes = {
     'Stops the daemon: at the next checkpoints, or immediately',
     z.strictObject({ now: z.boolean().default(false) }),
     z.object({ stopping: z.literal(true) }),
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
   doctor: get(
     '/v1/doctor',
@@ -56,6 +56,7 @@ export const daemonRoutes = {
       /** `D3 to staging` */
       deliveries: z.array(z.string()).default([]),
     }),
+    { decides: true },
   ),
   tokens: get('/v1/tokens', 'The tokens that were created', z.strictObject({}), z.array(NamedToken), {
     role: 'admin',
@@ -65,13 +66,13 @@ export const daemonRoutes = {
     'Creates a token with a name and a role; it is shown only once',
     z.strictObject({ name: TokenName, role: AccessRole }),
     NamedToken.extend({ token: z.string() }),
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
   revokeToken: post(
     '/v1/tokens/:name/revoke',
     'Revokes a token immediately',
     z.strictObject({ name: TokenName }),
     z.object({ revoked: z.string() }),
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
 };

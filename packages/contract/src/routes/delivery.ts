@@ -54,6 +54,7 @@ export const deliveryRoutes = {
       approve: z.boolean().default(false),
     }),
     DeliveryView,
+    { decides: true },
   ),
   approveDelivery: post(
     '/v1/projects/:project/deliveries/:delivery/approve',
@@ -67,18 +68,21 @@ export const deliveryRoutes = {
       approved: z.boolean().default(true),
     }),
     DeliveryView,
+    { decides: true },
   ),
   stopDelivery: post(
     '/v1/projects/:project/deliveries/:delivery/stop',
     'Stops a delivery: before it began it is cancelled, afterwards its commands are ended and it rolls back',
     z.strictObject({ project, delivery, by }),
     DeliveryView,
+    { decides: true },
   ),
   rollBack: post(
     '/v1/projects/:project/environments/:environment/rollback',
     'Puts the commit back that was healthy before the present one',
     z.strictObject({ project, environment, by }),
     DeliveryView,
+    { decides: true },
   ),
   releaseNotes: get(
     '/v1/projects/:project/release-notes',

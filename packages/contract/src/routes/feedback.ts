@@ -24,17 +24,20 @@ export const feedbackRoutes = {
     'Gives feedback; an analyst files it as a bug, a feature, a change or a question',
     z.strictObject({ project, by, text: FeedbackText }),
     FeedbackItem,
+    { decides: false },
   ),
   analyseFeedback: post(
     '/v1/projects/:project/feedback/:feedback/analyse',
     'Has feedback analysed that failed, or that nothing analyses automatically',
     z.strictObject({ project, feedback, by }),
     FeedbackItem,
+    { decides: true },
   ),
   dismissFeedback: post(
     '/v1/projects/:project/feedback/:feedback/dismiss',
     'Dismisses feedback; nothing is made of it',
     z.strictObject({ project, feedback, by, why: note.default('') }),
     FeedbackItem,
+    { decides: true },
   ),
 };

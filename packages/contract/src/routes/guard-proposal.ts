@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GuardProposalStatus, GuardProposalView } from '../guard-proposal.ts';
+import { GuardProposalStatus, GuardProposalView, PassedGuard } from '../guard-proposal.ts';
 import { by, get, note, post, project } from './route.ts';
 
 /** The guard's name, or the proposal's id. */
@@ -31,6 +31,7 @@ export const guardProposalRoutes = {
       traceIds: z.array(z.string().min(1).max(200)).max(100).default([]),
     }),
     GuardProposalView,
+    { decides: false },
   ),
   decideGuardProposal: post(
     '/v1/projects/:project/guards/:guard/decide',
@@ -44,10 +45,11 @@ export const guardProposalRoutes = {
       why: note.default(''),
     }),
     GuardProposalView,
+    { decides: true },
   ),
   bypassGuard: post(
     '/v1/projects/:project/guards/:guard/bypass',
-    'Lets one call pass an approved guard, within ten minutes: of the agent of a task, or of your own session',
+    'Lets one call pass a guard that is not final, within ten minutes: of the agent of a task, or of your own session',
     z.strictObject({
       project,
       guard,
@@ -55,6 +57,7 @@ export const guardProposalRoutes = {
       task: z.coerce.string<string | number>().min(1).optional(),
       why: note.min(1, 'says why the call may pass: it counts against the guard'),
     }),
-    GuardProposalView,
+    PassedGuard,
+    { decides: true },
   ),
 };

@@ -21,6 +21,7 @@ export const ideaRoutes = {
     'Starts a conversation about an idea',
     z.strictObject({ project, by, text: MessageText, title }),
     IdeaDetail,
+    { decides: false },
   ),
   idea: get(
     '/v1/projects/:project/ideas/:idea',
@@ -40,24 +41,28 @@ export const ideaRoutes = {
     `Writes a message of at most ${MAX_MESSAGE_LENGTH.toLocaleString('en-US')} characters; the agent replies`,
     z.strictObject({ ...ofIdea, by, text: MessageText }),
     IdeaDetail,
+    { decides: false },
   ),
   steerIdea: post(
     '/v1/projects/:project/ideas/:idea/steer',
     'Pauses, resumes or archives an idea; resuming an active one tries a failed reply again',
     z.strictObject({ ...ofIdea, by, to: z.enum(['pause', 'resume', 'archive']) }),
     IdeaDetail,
+    { decides: true },
   ),
   forkIdea: post(
     '/v1/projects/:project/ideas/:idea/fork',
     'Continues an idea as another one, with the same signals',
     z.strictObject({ ...ofIdea, by, title }),
     IdeaDetail,
+    { decides: false },
   ),
   correctIdea: post(
     '/v1/projects/:project/ideas/:idea/signals',
     'Corrects or adds a signal; replies of the agent leave it as it is',
     z.strictObject({ ...ofIdea, by, correction: IdeaCorrection }),
     IdeaDetail,
+    { decides: true },
   ),
   removeSignal: post(
     '/v1/projects/:project/ideas/:idea/signals/remove',
@@ -65,6 +70,7 @@ export const ideaRoutes = {
     /** `key`: the type of an artifact, the id of a decision or a risk. */
     z.strictObject({ ...ofIdea, by, kind: SignalKind, key: z.string().max(200).default('') }),
     IdeaDetail,
+    { decides: true },
   ),
   ideaFiles: get(
     '/v1/projects/:project/ideas/:idea/files',

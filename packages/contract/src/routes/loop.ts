@@ -19,6 +19,7 @@ export const loopRoutes = {
     'Switches the loop on or off; on also ends its pause',
     z.strictObject({ project, by, on: z.boolean() }),
     LoopView,
+    { decides: true },
   ),
   proposals: get(
     '/v1/projects/:project/proposals',
@@ -31,17 +32,20 @@ export const loopRoutes = {
     'Makes a task of a proposal',
     z.strictObject({ ...ofProposal, by }),
     ProposalView,
+    { decides: true },
   ),
   refuseProposal: post(
     '/v1/projects/:project/proposals/:proposal/refuse',
     'Refuses a proposal; nothing like it is accepted later',
     z.strictObject({ ...ofProposal, by, why: note.min(1, 'says why, for later proposals') }),
     ProposalView,
+    { decides: true },
   ),
   scoreProposal: post(
     '/v1/projects/:project/proposals/:proposal/score',
     'Scores a proposal, 0 to 10: scores weigh the choice of the next category',
     z.strictObject({ ...ofProposal, by, score: Score }),
     ProposalView,
+    { decides: true },
   ),
 };

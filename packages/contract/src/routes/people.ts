@@ -35,12 +35,14 @@ export const peopleRoutes = {
       useDefault: z.boolean().default(false),
     }),
     QuestionView,
+    { decides: true },
   ),
   answerDefaults: post(
     '/v1/projects/:project/answer-defaults',
     'Answers every open question that has a default with it',
     z.strictObject({ project, by }),
     z.object({ answered: z.array(QuestionView), left: z.array(QuestionView) }),
+    { decides: true },
   ),
   preferences: get(
     '/v1/projects/:project/preferences',
@@ -53,6 +55,7 @@ export const peopleRoutes = {
     'Revokes a learned default',
     z.strictObject({ project, by, preference: z.string().min(1).max(300) }),
     Preference,
+    { decides: true },
   ),
   inbox: get(
     '/v1/projects/:project/inbox',
@@ -66,6 +69,7 @@ export const peopleRoutes = {
     /** `ref` as the inbox shows it, or an id. */
     z.strictObject({ project, by, ref: z.string().min(1).optional() }),
     z.object({ acknowledged: z.number().int() }),
+    { decides: true },
   ),
   actOnAlert: post(
     '/v1/projects/:project/inbox/act',
@@ -74,6 +78,7 @@ export const peopleRoutes = {
     z.strictObject({ project, by, ref: z.string().min(1), action: z.string().min(1) }),
     /** What happened, in a sentence. */
     z.object({ done: z.string() }),
+    { decides: true },
   ),
   channels: get(
     '/v1/projects/:project/channels',
@@ -86,5 +91,6 @@ export const peopleRoutes = {
     'Sends a test message',
     z.strictObject({ project, channel: z.string().min(1) }),
     z.object({ sent: z.literal(true), reference: z.string().nullable() }),
+    { decides: true },
   ),
 };

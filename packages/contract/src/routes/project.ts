@@ -23,7 +23,7 @@ export const projectRoutes = {
     'Registers a repository; work does not start yet',
     z.strictObject({ root: z.string().min(1) }),
     Project,
-    { role: 'admin' },
+    { decides: false, role: 'admin' },
   ),
   attachProject: post(
     '/v1/projects/attach',
@@ -35,7 +35,7 @@ export const projectRoutes = {
       takeOver: z.boolean().optional(),
     }),
     z.object({ project: Project, warnings: z.array(z.string()) }),
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
   status: get('/v1/projects/:project/status', 'The overview of a project', z.strictObject({ project }), ProjectStatus),
   metrics: get(
@@ -61,7 +61,7 @@ export const projectRoutes = {
       timeZone: z.string().min(1).optional(),
     }),
     AccountView,
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
   routing: get(
     '/v1/projects/:project/routing',
@@ -75,13 +75,13 @@ export const projectRoutes = {
     'Checks a text as the config; nothing is saved',
     z.strictObject({ project, text: configText }),
     ConfigCheck,
-    { role: 'viewer' },
+    { decides: false, role: 'viewer' },
   ),
   saveConfig: put(
     '/v1/projects/:project/config',
     'Saves the config file, if it is valid and unchanged since it was read, and commits it to the target',
     z.strictObject({ project, text: configText, hash: z.string().min(1) }),
     SavedConfig,
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
 };

@@ -17,11 +17,13 @@ export const promptChangeRoutes = {
     'Proposes a text for a prompt or a category; a replay on recorded tasks tries it where one can',
     z.strictObject({ project, by, file: PromptFile, text: ProposedText, why: note.default('') }),
     PromptChangeView,
+    { decides: false },
   ),
   decidePrompt: post(
     '/v1/projects/:project/prompt-changes/:change/decide',
     'Applies a proposed text, refuses it, or rolls an applied one back',
     z.strictObject({ project, change, by, decision: z.enum(['apply', 'refuse', 'roll_back']), why: note.default('') }),
     PromptChangeView,
+    { decides: true },
   ),
 };

@@ -71,7 +71,7 @@ export const recordRoutes = {
     z.strictObject({ project, ref: z.string().min(1), to: z.string().min(1) }),
     z.object({ ref: z.string(), to: z.string() }),
     // It can write to every path that the daemon can.
-    { role: 'admin' },
+    { decides: true, role: 'admin' },
   ),
   events: stream(
     '/v1/events',

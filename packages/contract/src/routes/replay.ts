@@ -29,11 +29,13 @@ export const replayRoutes = {
     'Does recorded tasks again, in isolation, and compares agents, prompts or a lesson; nothing lands',
     z.strictObject({ project, by, ...ReplayOrder.shape }),
     ReplayView,
+    { decides: true },
   ),
   stopReplay: post(
     '/v1/projects/:project/replays/:replay/stop',
     'Stops a replay; the figures so far are kept',
     z.strictObject({ project, replay, by, why: note.default('') }),
     ReplayView,
+    { decides: true },
   ),
 };

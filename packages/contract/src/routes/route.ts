@@ -21,24 +21,55 @@ export interface Route<I extends z.ZodType, O extends z.ZodType, S extends boole
   stream: S;
   /** The minimum role of a caller. */
   role: AccessRole;
+  /** Only a person may do it. An agent reads, adds and proposes. */
+  decides: boolean;
   /** For paged lists: the last item's `field` is the next request's `cursor`. */
   page?: { cursor: string; field: string };
 }
 
-const route =
-  <S extends boolean>(method: 'GET' | 'POST' | 'PUT', stream: S, role: AccessRole) =>
+interface Traits {
+  role?: AccessRole;
+  page?: { cursor: string; field: string };
+}
+
+const reading =
+  <S extends boolean>(stream: S) =>
   <I extends z.ZodType, O extends z.ZodType>(
     path: string,
     summary: string,
     input: I,
     output: O,
-    more: { role?: AccessRole; page?: { cursor: string; field: string } } = {},
-  ): Route<I, O, S> => ({ method, path, summary, input, output, stream, role, ...more });
+    more: Traits = {},
+  ): Route<I, O, S> => ({
+    method: 'GET',
+    path,
+    summary,
+    input,
+    output,
+    stream,
+    role: 'viewer',
+    decides: false,
+    ...more,
+  });
 
-export const get = route('GET', false, 'viewer');
-export const post = route('POST', false, 'operator');
-export const put = route('PUT', false, 'operator');
-export const stream = route('GET', true, 'viewer');
+/** A route that changes something must say whether that is a person's decision. */
+const changing =
+  (method: 'POST' | 'PUT') =>
+  <I extends z.ZodType, O extends z.ZodType>(
+    path: string,
+    summary: string,
+    input: I,
+    output: O,
+    more: { decides: boolean; role?: AccessRole },
+  ): Route<I, O, false> => ({
+    ...{ method, path, summary, input, output, stream: false },
+    ...{ role: more.decides ? 'operator' : 'agent', ...more },
+  });
+
+export const get = reading(false);
+export const post = changing('POST');
+export const put = changing('PUT');
+export const stream = reading(true);
 
 /** Values in a path or a query are text. */
 export const count = () => z.coerce.number<number>().int().nonnegative();

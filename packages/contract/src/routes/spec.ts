@@ -35,12 +35,14 @@ export const specRoutes = {
         message: 'a specification needs a text or an idea',
       }),
     SpecSummary,
+    { decides: false },
   ),
   importSpec: post(
     `${at}/import`,
     'Adds a specification that a person wrote: it can be approved at once',
     z.strictObject({ project, by, draft: GivenSpecDraft }),
     SpecSummary,
+    { decides: false },
   ),
   spec: get(
     `${at}/:spec`,
@@ -59,12 +61,14 @@ export const specRoutes = {
     'Replaces the document by one that a person wrote, as a new version',
     z.strictObject({ ...ofSpec, by, version, draft: GivenSpecDraft }),
     SpecSummary,
+    { decides: true },
   ),
   approveSpec: post(
     `${at}/:spec/approve`,
     'Approves the current version and creates its tasks',
     z.strictObject({ ...ofSpec, by, version: version.optional(), override: flag() }),
     SpecDetail,
+    { decides: true },
   ),
   reviseSpec: post(
     `${at}/:spec/revise`,
@@ -79,23 +83,27 @@ export const specRoutes = {
         .max(200),
     }),
     SpecSummary,
+    { decides: true },
   ),
   rejectSpec: post(
     `${at}/:spec/reject`,
     'Rejects a specification: no tasks are made of it',
     z.strictObject({ ...ofSpec, by, why: note.default('') }),
     SpecSummary,
+    { decides: true },
   ),
   stopSpec: post(
     `${at}/:spec/stop`,
     'Stops the work on a specification; tasks that have not begun are held back',
     z.strictObject({ ...ofSpec, by, why: note.default('') }),
     SpecSummary,
+    { decides: true },
   ),
   resumeSpec: post(
     `${at}/:spec/resume`,
     'Continues a specification that was stopped or failed',
     z.strictObject({ ...ofSpec, by }),
     SpecSummary,
+    { decides: true },
   ),
 };

@@ -14,12 +14,15 @@ import {
 import { by, count, flag, get, maxBytes, note, ofTask, post, project, put, words, worker } from './route.ts';
 
 export const taskRoutes = {
-  addTask: post('/v1/projects/:project/tasks', 'Adds a task', NewTask.extend({ project }), TaskSummary),
+  addTask: post('/v1/projects/:project/tasks', 'Adds a task', NewTask.extend({ project }), TaskSummary, {
+    decides: false,
+  }),
   importTasks: post(
     '/v1/projects/:project/tasks/import',
     'Adds many tasks at once, all or none',
     z.strictObject({ project, tasks: ImportedTasks }),
     z.object({ created: z.number(), first: z.number(), last: z.number(), keys: z.record(z.string(), z.number()) }),
+    { decides: false },
   ),
   tasks: get(
     '/v1/projects/:project/tasks',
@@ -73,18 +76,21 @@ export const taskRoutes = {
     'Edits a task',
     TaskEdit.extend(ofTask).extend({ by }),
     TaskSummary,
+    { decides: true },
   ),
   noteTask: post(
     '/v1/projects/:project/tasks/:task/notes',
     'Adds a note for the next run of a task',
     z.strictObject({ ...ofTask, by, text: z.string().trim().min(1, 'the note is empty').max(2000) }),
     TaskSummary,
+    { decides: false },
   ),
   startTask: post(
     '/v1/projects/:project/tasks/:task/start',
     'Puts a task first in the queue, for a worker or for any',
     z.strictObject({ ...ofTask, worker: worker.nullable().default(null), by }),
     TaskSummary,
+    { decides: true },
   ),
   moveTask: post(
     '/v1/projects/:project/tasks/:task/move',
@@ -98,6 +104,7 @@ export const taskRoutes = {
       note: note.optional(),
     }),
     TaskSummary,
+    { decides: true },
   ),
   bulkTasks: post(
     '/v1/projects/:project/tasks/bulk',
@@ -110,41 +117,48 @@ export const taskRoutes = {
       priority: Priority.optional(),
     }),
     BulkResult,
+    { decides: true },
   ),
   cancelTask: post(
     '/v1/projects/:project/tasks/:task/cancel',
     'Cancels a task; its work is kept',
     z.strictObject({ ...ofTask, by }),
     TaskSummary,
+    { decides: true },
   ),
   retryTask: post(
     '/v1/projects/:project/tasks/:task/retry',
     'Restarts a task that does not move',
     z.strictObject({ ...ofTask, by, note: note.optional(), stage: z.string().min(1).optional() }),
     TaskSummary,
+    { decides: true },
   ),
   approveTask: post(
     '/v1/projects/:project/tasks/:task/approve',
     'Approves a task that waits for a person',
     z.strictObject({ ...ofTask, by, note: note.optional() }),
     TaskSummary,
+    { decides: true },
   ),
   rejectTask: post(
     '/v1/projects/:project/tasks/:task/reject',
     'Rejects a task with a note',
     z.strictObject({ ...ofTask, by, note: note.min(1, 'a rejection needs a note: say what is wrong') }),
     TaskSummary,
+    { decides: true },
   ),
   setDependencies: put(
     '/v1/projects/:project/tasks/:task/after',
     'Sets which tasks must be done first',
     z.strictObject({ ...ofTask, after: z.array(z.number().int().positive()) }),
     TaskSummary,
+    { decides: true },
   ),
   reassignTask: post(
     '/v1/projects/:project/tasks/:task/reassign',
     'Takes a task from its worker, for another worker or for any',
     z.strictObject({ ...ofTask, worker: worker.nullable().default(null), by }),
     TaskSummary,
+    { decides: true },
   ),
 };

@@ -49,6 +49,7 @@ export const traceRoutes = {
       key: PlainLine.min(1).max(100).optional(),
     }),
     TraceView,
+    { decides: false },
   ),
   patterns: get(
     '/v1/projects/:project/patterns',

@@ -27,6 +27,7 @@ export const trackerRoutes = {
     'Reads the tracker now and writes what is to be written',
     z.strictObject({ project, by }),
     TrackerView,
+    { decides: true },
   ),
   takeItem: post(
     '/v1/projects/:project/tracker/take',
@@ -39,11 +40,13 @@ export const trackerRoutes = {
       hash: z.string().max(100).optional(),
     }),
     TrackerItemView,
+    { decides: true },
   ),
   refuseItem: post(
     '/v1/projects/:project/tracker/refuse',
     'Refuses an item: no task is made of it',
     z.strictObject({ project, by, item, why: note.min(1, 'says why') }),
     TrackerItemView,
+    { decides: true },
   ),
 };

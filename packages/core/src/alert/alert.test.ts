@@ -47,6 +47,14 @@ describe('an alert whose condition is over', () => {
 });
 
 describe('an alert that is raised again while it is open', () => {
+  it('is about the newest task, and about none when the newest names none', () => {
+    const about = (taskId: string | null) => {
+      mill.must({ type: 'alert.raise', projectId, kind: 'disk_full', taskId, text: 'x' });
+      return row().taskId;
+    };
+    expect([about('a'), about('b'), about('b'), about(null)]).toEqual(['a', 'b', 'b', null]);
+  });
+
   it('shows the newest text, and an acknowledgement holds', () => {
     raise('a.txt is dirty');
     mill.must({ type: 'alert.acknowledge', projectId, alertId: id, by: personActor('ada') });

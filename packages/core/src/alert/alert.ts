@@ -17,8 +17,8 @@ export function raiseAlert(slice: Slice, command: CommandOf<'alert.raise'>, env:
   const isWorse = last !== undefined && rank(severity) > rank(last.severity);
   const quietMs = isWorse ? QUIET_DEFAULT_MS : (QUIET_MS[kind] ?? QUIET_DEFAULT_MS);
   if (last && sinceMs >= 0 && sinceMs < quietMs) {
-    const isNews = last.resolvedAt !== null || last.text !== text;
-    return accept({ type: 'alert.repeated', alertId: id, ...(isNews ? { text, severity } : NO_NEWS) });
+    const isNews = last.resolvedAt !== null || last.text !== text || last.taskId !== taskId;
+    return accept({ type: 'alert.repeated', alertId: id, ...(isNews ? { text, severity, taskId } : NO_NEWS) });
   }
   const count = (last?.count ?? 0) + 1;
   return accept({ type: 'alert.raised', taskId, kind, text, severity, subject, count });

@@ -20,13 +20,14 @@ export const alertEvents = {
       taskId,
     });
   },
-  'alert.repeated': (slice, { alertId: id, text, severity }) => {
+  'alert.repeated': (slice, { alertId: id, text, severity, taskId }) => {
     const alert = slice.record('alert', id);
     if (!alert) return;
     // A condition that was over and came back is in the inbox again, also after an acknowledgement.
     const again = alert.resolvedAt === null ? {} : { resolvedAt: null, acknowledgedAt: null };
     const news = { text: text ?? alert.text, severity: severity ?? alert.severity };
-    slice.records.put({ ...alert, ...again, ...news, count: alert.count + 1 });
+    const task = taskId === undefined ? {} : { taskId };
+    slice.records.put({ ...alert, ...again, ...news, ...task, count: alert.count + 1 });
   },
   'alert.resolved': (slice, { alertId: id }, { at }) => {
     const alert = slice.record('alert', id);

@@ -1,6 +1,7 @@
 import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
+import { comingText } from './words.ts';
 
 const projectId = 'project_1';
 const by = personActor('ada');
@@ -171,4 +172,11 @@ describe('tasks that will conflict', () => {
     mill.claim('agent-1');
     expect(mill.offered('agent-2')).toBe(2);
   });
+});
+
+test('an agent is told ten files of a coming conflict by name, and how many more there are', () => {
+  const files = Array.from({ length: 11 }, (_, n) => `f${n}.ts`);
+  const text = comingText([{ number: 4, title: 'Sort', files, fileCount: 12 }], 'main');
+  expect(text).toContain('- #4 "Sort" changes the same lines: "f0.ts", "f1.ts"');
+  expect(text).toContain('"f9.ts" and 2 more\n');
 });

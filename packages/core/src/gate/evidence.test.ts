@@ -80,16 +80,19 @@ describe('the chain of evidence', () => {
 describe('the proof of a tree', () => {
   const { mill, links } = recorded();
   const passed = (tree: string, gates: string[]) =>
-    hasPassed(mill.loadAll(), mill.projects.get(mill.projectId)!, tree, gates);
+    hasPassed(mill.loadAll(), mill.projects.get(mill.projectId)!, tree, { gates, own: [] });
 
   test('every gate must have passed for exactly that tree', () => {
     const { tree } = links[0]!;
     expect(passed(tree, ['integrity', 'test'])).toBe(true);
     expect(passed(tree, ['integrity', 'test', 'lint'])).toBe(false);
     expect(passed('another tree', ['test'])).toBe(false);
-    expect(hasPassed(mill.loadAll(), { ...mill.projects.get(mill.projectId)!, id: 'project_9' }, tree, ['test'])).toBe(
-      false,
-    );
+    expect(
+      hasPassed(mill.loadAll(), { ...mill.projects.get(mill.projectId)!, id: 'project_9' }, tree, {
+        gates: ['test'],
+        own: [],
+      }),
+    ).toBe(false);
   });
 
   test('the newest receipt of a gate decides, whatever order they are loaded in', () => {
@@ -110,7 +113,7 @@ describe('the proof of a tree', () => {
     record('fail', 'pass');
     const backwards = new Slice();
     backwards.load({ find: 'evidenceFor', by: [mill.projectId, 'T'] }, [...mill.evidence.values()].reverse());
-    expect(hasPassed(backwards, mill.projects.get(mill.projectId)!, 'T', ['test'])).toBe(true);
+    expect(hasPassed(backwards, mill.projects.get(mill.projectId)!, 'T', { gates: ['test'], own: [] })).toBe(true);
   });
 
   test('a receipt made under other settings of its gate proves nothing', () => {
@@ -120,7 +123,7 @@ describe('the proof of a tree', () => {
     const { fence } = fresh.startRun(fresh.add());
     const receipts = [{ ...receipt('test', 'T', 'pass'), config: 'a'.repeat(64) }];
     fresh.must({ type: 'evidence.record', ...fence, receipts });
-    expect(hasPassed(fresh.loadAll(), under('a'.repeat(64)), 'T', ['test'])).toBe(true);
-    expect(hasPassed(fresh.loadAll(), under('b'.repeat(64)), 'T', ['test'])).toBe(false);
+    expect(hasPassed(fresh.loadAll(), under('a'.repeat(64)), 'T', { gates: ['test'], own: [] })).toBe(true);
+    expect(hasPassed(fresh.loadAll(), under('b'.repeat(64)), 'T', { gates: ['test'], own: [] })).toBe(false);
   });
 });

@@ -3,6 +3,7 @@ import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
+import type { TaskGate } from './task-gate.ts';
 
 /** The first link's `prev`. */
 export const CHAIN_START = '';
@@ -85,14 +86,24 @@ export function newestByGate(links: Evidence[], configs: ProjectRules['gateConfi
 
 type Judge = Pick<Project, 'id' | 'rules'>;
 
-/** The receipts of these gates with which the tree passed. */
-export function passingEvidence(slice: Slice, project: Judge, tree: string, gates: string[]): Evidence[] {
-  const newest = newestByGate(slice.list('evidenceFor', project.id, tree), project.rules.gateConfigs);
-  return gates.map((gate) => newest.get(gate)).filter((evidence) => evidence?.status === 'pass') as Evidence[];
+/** What a tree must have passed: gates of the project, and those of its task. */
+export interface Required {
+  gates: readonly string[];
+  own: readonly TaskGate[];
 }
 
-export function hasPassed(slice: Slice, project: Judge, tree: string, gates: string[]): boolean {
-  return passingEvidence(slice, project, tree, gates).length === gates.length;
+/** The receipts with which the tree passed. A task's own gate counts only with the command that it has now. */
+export function passingEvidence(slice: Slice, project: Judge, tree: string, { gates, own }: Required): Evidence[] {
+  const newest = newestByGate(slice.list('evidenceFor', project.id, tree), project.rules.gateConfigs);
+  const links = [
+    ...gates.map((gate) => newest.get(gate)),
+    ...own.map(({ name, run }) => (newest.get(name)?.command === run ? newest.get(name) : undefined)),
+  ];
+  return links.filter((evidence) => evidence?.status === 'pass') as Evidence[];
+}
+
+export function hasPassed(slice: Slice, project: Judge, tree: string, required: Required): boolean {
+  return passingEvidence(slice, project, tree, required).length === required.gates.length + required.own.length;
 }
 
 export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {

@@ -30,6 +30,20 @@ describe('landing', () => {
     expect(mill.task(dependent).unmet).toBe(0);
   });
 
+  test("needs a receipt of the task's own gate, with the command that it has now", () => {
+    const mill = new Mill({ defaultPipeline: 'quick' });
+    const id = mill.add({ validate: 'npm run parts' });
+    mill.bring(id, 'merge');
+    const fence = mill.take(id);
+    mill.prove(fence, 'T');
+    expect(mill.refusal({ type: 'merge.prepare', ...fence, ...candidate })).toBe('evidence_missing');
+    const own = receipt(`validate #${mill.task(id).number}`, 'T', 'pass');
+    mill.must({ type: 'evidence.record', ...fence, receipts: [{ ...own, command: 'true' }] });
+    expect(mill.refusal({ type: 'merge.prepare', ...fence, ...candidate })).toBe('evidence_missing');
+    mill.must({ type: 'evidence.record', ...fence, receipts: [{ ...own, command: 'npm run parts' }] });
+    mill.must({ type: 'merge.prepare', ...fence, ...candidate });
+  });
+
   test.each<[string, [gate: string, tree: string, status: 'pass' | 'fail' | 'unverified'][]]>([
     ['none', []],
     ['one gate only', [['test', 'T', 'pass']]],

@@ -1,7 +1,8 @@
 import type { Evidence, Project, Task } from '@tidemill/contract';
 import type { CommandOf, Decision } from '../command.ts';
 import { fenced } from '../fence.ts';
-import { passingEvidence } from '../gate/evidence.ts';
+import { passingEvidence, type Required } from '../gate/evidence.ts';
+import { taskGates } from '../gate/task-gate.ts';
 import { enter } from '../pipeline/enter.ts';
 import { stageOf } from '../pipeline/stage.ts';
 import { accept, refuse } from '../refusal.ts';
@@ -24,8 +25,9 @@ export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>):
     return refuse('conflict', `${task.prepared.commit} may have landed already`, 'land it or abandon it first');
   const { commit, tree, base, batch } = command;
   const proven = batch?.tree ?? tree;
-  const evidence = passingEvidence(slice, project, proven, project.rules.gates);
-  const unproven = notProven(project, proven, evidence);
+  const required = { gates: project.rules.gates, own: taskGates(task) };
+  const evidence = passingEvidence(slice, project, proven, required);
+  const unproven = notProven(required, proven, evidence);
   if (unproven) return unproven;
   return accept({
     type: 'merge.prepared',
@@ -44,8 +46,10 @@ export function notMerging(project: Project, task: Task): Decision | null {
   return refuse('wrong_stage', `#${task.number} is in ${task.stage}, not in a merge stage`);
 }
 
-function notProven({ rules }: Project, tree: string, evidence: Evidence[]): Decision | null {
-  const missing = rules.gates.filter((gate) => !evidence.some((link) => link.gate === gate));
+function notProven({ gates, own }: Required, tree: string, evidence: Evidence[]): Decision | null {
+  const missing = [...gates, ...own.map(({ name }) => name)].filter(
+    (gate) => !evidence.some((link) => link.gate === gate),
+  );
   if (missing.length === 0) return null;
   return refuse('evidence_missing', `tree ${tree} has not passed ${missing.join(', ')}`, 'run the gates on it first');
 }
@@ -56,8 +60,9 @@ export function offerBranch(slice: Slice, command: CommandOf<'merge.offer'>): De
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const { commit, tree, name } = command;
+  const required = { gates: project.rules.gates, own: taskGates(task) };
   const refused =
-    notMerging(project, task) ?? notProven(project, tree, passingEvidence(slice, project, tree, project.rules.gates));
+    notMerging(project, task) ?? notProven(required, tree, passingEvidence(slice, project, tree, required));
   return refused ?? accept({ type: 'merge.offered', taskId: task.id, commit, tree, name });
 }
 

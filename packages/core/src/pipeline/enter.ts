@@ -1,5 +1,6 @@
 import type { BlockReason, EventBody, ProjectRules, Task } from '@tidemill/contract';
 import { hasPassed } from '../gate/evidence.ts';
+import { taskGates } from '../gate/task-gate.ts';
 import type { Slice } from '../slice.ts';
 import { gatesOf } from './stage.ts';
 
@@ -41,7 +42,10 @@ export function enter(slice: Slice, rules: ProjectRules, task: Task, entry: Entr
       stage.does === 'verify' &&
       entry.tree !== undefined &&
       entry.tree === task.head?.tree &&
-      hasPassed(slice, { id: task.projectId, rules }, entry.tree, gatesOf(rules, stage));
+      hasPassed(slice, { id: task.projectId, rules }, entry.tree, {
+        gates: gatesOf(rules, stage),
+        own: taskGates(task),
+      });
     if (!isProven) return events;
     from = to;
     to = stage.on.approved;

@@ -97,7 +97,9 @@ export function taskBody(
       'Requirements',
       own.map(({ id, text: words }) => `- ${id}: ${indented(words, '  ')}`),
     ),
-    task.validate === '' ? '' : `## Validation\n\nThis command shows that it is done: \`${task.validate}\``,
+    task.validate === ''
+      ? ''
+      : `## Validation\n\nThis command shows that it is done: \`${task.validate}\`. Tidemill runs it on your work; it must exit with 0.`,
     task.template === '' ? '' : `## Start from\n\n${task.template}`,
     section(
       'Known problems',

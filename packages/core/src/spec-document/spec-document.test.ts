@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gotchasFor } from '../spec/gotchas.ts';
 import { cycleIn, inBuildOrder } from './order.ts';
+import { dependenciesOf } from './phase-order.ts';
 import { readinessOf } from './readiness.ts';
 import { specFaults } from './validate.ts';
 
@@ -23,6 +24,34 @@ const draftOf = (...tasks: object[]): SpecDraft =>
     tasks: tasks.map((task) => ({ ...ready, ...task })),
   });
 const taskOf = (task: object): SpecTask => draftOf(task).tasks[0]!;
+
+describe('the phases of a specification', () => {
+  const node = (id: string, phase: SpecTask['phase'], ...dependsOn: string[]) => ({ id, phase, dependsOn });
+
+  test('are default dependencies: a task that names none waits for the nearest earlier phase', () => {
+    const tasks = [
+      node('P', 'tests'),
+      node('U', 'ui', 'A1'),
+      node('A1', 'api'),
+      node('A2', 'api', 'A1'),
+      node('D', 'database'),
+    ];
+    expect(Object.fromEntries(dependenciesOf(inBuildOrder(tasks)))).toEqual({
+      D: [],
+      A1: ['D'],
+      A2: ['A1'],
+      U: ['A1'],
+      P: ['U'],
+    });
+  });
+
+  test('add no cycle when a task of an early phase waits for one of a late phase', () => {
+    const tasks = [node('D', 'database', 'A'), node('A', 'api'), node('B', 'api')];
+    const waits = dependenciesOf(inBuildOrder(tasks));
+    expect(waits.get('A')).toEqual([]);
+    expect(cycleIn(tasks.map(({ id }) => ({ id, dependsOn: waits.get(id)! })))).toBeNull();
+  });
+});
 
 describe('a specification', () => {
   test.each([

@@ -1,6 +1,7 @@
 import type { Gotcha, Spec, SpecDraft, SpecTask, SpecTaskLink } from '@tidemill/contract';
 import type { CommandOf } from '../command.ts';
 import { inBuildOrder } from '../spec-document/order.ts';
+import { dependenciesOf } from '../spec-document/phase-order.ts';
 import { taskBody } from '../spec-document/render.ts';
 import { nameOfSpec } from './find.ts';
 
@@ -20,6 +21,7 @@ export function creationsOf(
   newId: () => string,
 ): SpecCreations {
   const order = inBuildOrder(draft.tasks);
+  const waitsFor = dependenciesOf(order);
   const ids = new Map(order.map(({ id }) => [id, newId()]));
   const name = `specification ${nameOfSpec(spec)} "${spec.title}"`;
   const commands = order.map((task): Creation => {
@@ -31,7 +33,8 @@ export function creationsOf(
       body: taskBody(task, { name, gotchas: known, requirements: draft.requirements }),
       accept: task.accept,
       files: task.files,
-      dependsOn: task.dependsOn.map((id) => ids.get(id)!),
+      dependsOn: waitsFor.get(task.id)!.map((id) => ids.get(id)!),
+      validate: task.validate.trim(),
     };
   });
   const links = order.map((task: SpecTask): SpecTaskLink => {

@@ -21,6 +21,7 @@ export interface TaskCommands {
     priority: number;
     hilConfig?: HilConfig;
     repairs?: string[];
+    validate?: string;
     origin?: TaskOrigin;
   };
   'task.set_dependencies': { taskId: string; dependsOn: string[] };

@@ -40,6 +40,7 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
     branch: `task/${number}-${slugOf(command.title)}`,
     hilConfig: command.hilConfig ?? null,
     repairs: command.repairs ?? [],
+    validate: command.validate ?? '',
     origin: command.origin ?? null,
   });
 }

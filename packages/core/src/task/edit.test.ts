@@ -25,6 +25,16 @@ describe('an edit', () => {
     expect(mill.must({ type: 'task.edit', ...of, body: 'new', files: [], accept: ['it works'] })).toEqual([]);
   });
 
+  test('only a person changes the command that a person approved as the gate of the task', () => {
+    const { mill, id, of } = at('implement', { validate: 'npm run parts' });
+    const agent = { kind: 'agent', id: 'run_1', name: 'agent-1' } as const;
+    expect(mill.refusal({ type: 'task.edit', ...of, by: agent, validate: 'true' })).toBe('forbidden');
+    mill.must({ type: 'task.edit', ...of, by: agent, body: 'other words' });
+    expect(mill.task(id).validate).toBe('npm run parts');
+    mill.must({ type: 'task.edit', ...of, validate: 'npm run all' });
+    expect(mill.task(id).validate).toBe('npm run all');
+  });
+
   test('keeps the verdict of a criterion with unchanged text; the others start unjudged', () => {
     const { mill, id, of } = at('review', { accept: ['a', 'b', 'c'] });
     mill.review(id, true);

@@ -17,10 +17,18 @@ export function editTask(slice: Slice, command: CommandOf<'task.edit'>): Decisio
   if (task.stage === 'cancelled')
     return refuse('wrong_stage', `#${task.number} is cancelled`, 'retry it first, so that it is open again');
   const { title = task.title, body = task.body, files = task.files, priority = task.priority } = command;
+  const { validate = task.validate } = command;
+  // A person approved the command. An agent that could change it would choose its own gate.
+  if (validate !== task.validate && (command.by.kind === 'agent' || command.by.kind === 'engine'))
+    return refuse(
+      'forbidden',
+      `only a person changes the validation of #${task.number}`,
+      'ask the person to change it',
+    );
   // Criteria that a reviewer derived from another text no longer hold; the next review derives them again.
   const isReworded = title !== task.title || body !== task.body;
   const stayed = isReworded ? { ...task, criteria: task.criteria.filter(({ isDerived }) => !isDerived) } : task;
-  const wanted = { title, body, criteria: criteriaAfter(stayed, command), files, priority };
+  const wanted = { title, body, criteria: criteriaAfter(stayed, command), files, priority, validate };
   const changed = Object.entries(wanted).filter(
     ([field, value]) => JSON.stringify(value) !== JSON.stringify(task[field as keyof typeof wanted]),
   );

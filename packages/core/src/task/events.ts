@@ -36,7 +36,8 @@ export const taskEvents = {
   'task.edited': (slice, body) =>
     changeTask(slice, body, (task) => {
       const { title = task.title, body: text = task.body, criteria = task.criteria } = body;
-      return { title, body: text, criteria, files: body.files ?? task.files, priority: body.priority ?? task.priority };
+      const { files = task.files, priority = task.priority, validate = task.validate } = body;
+      return { title, body: text, criteria, files, priority, validate };
     }),
   'task.assigned': (slice, body) => changeTask(slice, body, () => ({ assignee: body.workerId })),
   'task.matter_approved': (slice, body) =>

@@ -7,7 +7,17 @@ const created = {
   type: 'task.created' as const,
   ...{ taskId: 'task_1', number: 7, title: 'Add sums', body: '', kind: 'feature' as const, pipeline: 'feature' },
   criteria: [{ id: 'C1', text: 'it adds', met: null, evidence: '' }],
-  ...{ files: [], dependsOn: [], unmet: 0, priority: 2, branch: 'task/7', hilConfig: null, repairs: [], origin: null },
+  ...{
+    files: [],
+    dependsOn: [],
+    unmet: 0,
+    priority: 2,
+    branch: 'task/7',
+    hilConfig: null,
+    repairs: [],
+    validate: '',
+    origin: null,
+  },
 };
 const task = (change: Partial<Task>): Task => ({ ...newTask('project_1', 0, created, 'builder'), ...change });
 const stateOf = (change: Partial<Task>) => outsideStateOf(task(change), { close: true, isKnown: true })!;
@@ -69,6 +79,18 @@ describe('the state of a task in a tracker', () => {
     });
     expect(comment).not.toMatch(/@everyone|#3|<img|!\[x\]|ghp_a/);
     expect(comment).toContain('fixes');
+  });
+
+  test('lists the reviews so far, also when there is only one', () => {
+    const entry = {
+      runId: null,
+      source: 'reviewer' as const,
+      entryType: 'review_result',
+      summary: 'no test for 0',
+      at: 1,
+    };
+    const { comment } = stateOf({ stage: 'implement', context: [entry] });
+    expect(comment).toContain('Reviews so far: 1</summary>\n\n1. review result: no test for 0');
   });
 
   test('has a long comment cut', () => {

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import type { Finding } from '@tidemill/contract';
 import { gitVersion } from '../git/program.ts';
 import type { Store } from '../ports.ts';
-import { leakedProcesses, leakScanObstacle } from '../process/leaks.ts';
+import { leakedProcesses, leakScanObstacle, type MarkedProcess } from '../process/leaks.ts';
 import { observingStatus, UNOBSERVED } from '../process/observe.ts';
 import { sandboxStatus, UNHELD } from '../process/sandbox.ts';
 import { compare } from '../store/compare.ts';
@@ -15,15 +15,15 @@ const TO_REPAIR = 'Stop the daemon and run `tidemill doctor --repair`: the row i
 const LITTLE_BYTES = 1024 ** 3;
 
 /** The machine and the store, which `doctor` checks besides the projects. */
-export async function examineMachine(about: {
-  store: Store;
-  storeName: string;
-  folderId: string;
-  dataFolder: string;
-  /** From an earlier version. It is renamed once its tokens are in the store. */
-  tokenFile: string;
-  daemonPid: number | null;
-}): Promise<Finding[]> {
+export async function examineMachine(
+  about: {
+    store: Store;
+    storeName: string;
+    dataFolder: string;
+    /** From an earlier version. It is renamed once its tokens are in the store. */
+    tokenFile: string;
+  } & Leftovers,
+): Promise<Finding[]> {
   const findings: Finding[] = [];
   const say = (level: Finding['level'], check: string, text: string, hint = '') =>
     findings.push({ level, check, text, hint });
@@ -52,8 +52,7 @@ export async function examineMachine(about: {
       'Move the file away and create the tokens again with `tidemill token add`.',
     );
 
-  const marked = await leakedProcesses(about.folderId);
-  const leaked = marked.filter(({ ownerPid }) => ownerPid !== about.daemonPid);
+  const leaked = await leftOver(about);
   if (leakScanObstacle) say('warning', 'processes', leakScanObstacle);
   else if (leaked.length === 0) say('ok', 'processes', 'none left over');
   for (const { pid, command } of leaked.slice(0, SHOWN)) {
@@ -67,6 +66,23 @@ export async function examineMachine(about: {
   const level = observing.traces && observing.times ? 'ok' : 'warning';
   say(level, 'observing', `what gates read is observed ${observing.why}`, level === 'ok' ? undefined : UNOBSERVED);
   return findings;
+}
+
+interface Leftovers {
+  folderId: string;
+  daemonPid: number | null;
+}
+
+/**
+ * Processes that outlived their daemon. They are read twice, because a process of the running daemon that just loses its
+ * parent looks the same until it ends.
+ */
+async function leftOver({ folderId, daemonPid }: Leftovers): Promise<MarkedProcess[]> {
+  const strays = async () => (await leakedProcesses(folderId)).filter(({ ownerPid }) => ownerPid !== daemonPid);
+  const before = await strays();
+  if (before.length === 0) return [];
+  const after = new Set((await strays()).map(({ pid }) => pid));
+  return before.filter(({ pid }) => after.has(pid));
 }
 
 async function sayFreeSpace(

@@ -1,7 +1,7 @@
 import type { Api } from '@tidemill/contract';
 import { StoredTokens } from '../access/tokens.ts';
 import { openDataFolder } from '../config/data-folder.ts';
-import { createLocalApi } from '../handlers/index.ts';
+import { createLocalApi, OWNER } from '../handlers/index.ts';
 import { refuseWithoutDaemon } from '../handlers/project/project.ts';
 import type { RepairedRow } from '../ports.ts';
 import { AbsentEngines } from './engines.ts';
@@ -16,7 +16,7 @@ export interface Offline {
 }
 
 /** The handlers over the store itself, for commands while no daemon runs. */
-export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
+export async function openOffline(env: NodeJS.ProcessEnv, agent: string | null = null): Promise<Offline> {
   const folder = openDataFolder(env);
   const opened = await openFolderStore(folder, env);
   const { store, clock } = opened;
@@ -26,5 +26,6 @@ export async function openOffline(env: NodeJS.ProcessEnv): Promise<Offline> {
     access: await StoredTokens.open(folder.tokenFile, { store, clock, onNote: () => undefined }),
     stop: () => refuseWithoutDaemon('stop'),
   });
-  return { api: createLocalApi(services), repair: () => store.repair(), close: () => store.close() };
+  const caller = agent === null ? OWNER : { ...OWNER, agent };
+  return { api: createLocalApi(services, caller), repair: () => store.repair(), close: () => store.close() };
 }

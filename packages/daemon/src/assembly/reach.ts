@@ -21,11 +21,11 @@ export interface Reached {
 
 /**
  * Returns the daemon that serves this data folder, if one runs. Detects the file of a killed daemon. Throws if the
- * daemon does not respond in time: its store must not be opened by another process.
+ * daemon does not respond in time: its store must not be opened by another process. Calls for an agent say so.
  */
-export async function reachDaemon(env: NodeJS.ProcessEnv): Promise<Reached | null> {
+export async function reachDaemon(env: NodeJS.ProcessEnv, agent: string | null = null): Promise<Reached | null> {
   const folder = openDataFolder(env);
-  const found = await askDaemon(folder, PATIENCE_MS);
+  const found = await askDaemon(folder, PATIENCE_MS, agent);
   if (found === 'silent') throw silent(folder);
   return found;
 }
@@ -36,10 +36,14 @@ export async function findDaemon(env: NodeJS.ProcessEnv, patienceMs: number): Pr
   return found === 'silent' ? null : found;
 }
 
-async function askDaemon(folder: DataFolder, patienceMs: number): Promise<Reached | 'silent' | null> {
+async function askDaemon(
+  folder: DataFolder,
+  patienceMs: number,
+  agent: string | null = null,
+): Promise<Reached | 'silent' | null> {
   const daemon = readDaemonFile(folder);
   if (!daemon || !isAlive(daemon.pid)) return null;
-  const api = createClient({ ...daemon, fetch: localFetch });
+  const api = createClient({ ...daemon, fetch: localFetch, ...(agent === null ? {} : { agent }) });
   const patience = AbortSignal.timeout(patienceMs);
   for (;;) {
     try {

@@ -63,6 +63,7 @@ export class RunningEngines implements ProcessEngines {
       warnings: live.warnings,
       outside: engine.outside,
       tracker: engine.tracker,
+      hasCaughtUp: () => engine.hasCaughtUp(),
       lookOutside: () => engine.lookOutside(),
       addWorker: () => engine.addWorker(),
       removeWorker: (worker) => engine.removeWorker(worker),

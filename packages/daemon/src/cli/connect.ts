@@ -1,6 +1,8 @@
 import type { Api, DaemonFile, Project } from '@tidemill/contract';
 import type { Offline } from '../assembly/offline.ts';
 import { reachDaemon } from '../assembly/reach.ts';
+import { apiForAgent } from '../handlers/role.ts';
+import { agentOfRun } from '../process/environment.ts';
 
 export interface Connection {
   api: Api;
@@ -11,13 +13,23 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Connects to the running daemon; without one, opens the store directly. */
-export async function connect(env: NodeJS.ProcessEnv): Promise<Connection> {
-  const found = await reachDaemon(env);
+/**
+ * Connects to the running daemon; without one, opens the store directly. In a run of an agent, or for an agent that is named,
+ * the connection decides nothing.
+ */
+export async function connect(env: NodeJS.ProcessEnv, named: string | null = null): Promise<Connection> {
+  const agent = named ?? agentOfRun(env);
+  if (agent === null) return open(env, null);
+  const { api, ...rest } = await open(env, agent);
+  return { ...rest, api: apiForAgent(api), repair: null };
+}
+
+async function open(env: NodeJS.ProcessEnv, agent: string | null): Promise<Connection> {
+  const found = await reachDaemon(env, agent);
   if (found) return { ...found, repair: null, close: async () => undefined };
   // Loaded here because most commands find a daemon and do not need it.
   const { openOffline } = await import('../assembly/offline.ts');
-  const offline = await openOffline(env);
+  const offline = await openOffline(env, agent);
   return { api: offline.api, daemon: null, repair: offline.repair, close: () => offline.close() };
 }
 

@@ -57,7 +57,7 @@ export function addGuards(program: Command, context: CliContext): void {
   addDecisions(guards, context);
   guards
     .command('bypass <guard>')
-    .description('let one call pass a guard within ten minutes; it is recorded and counts against the guard')
+    .description('let one call pass a guard that is not final, within ten minutes; it is recorded')
     .requiredOption('--why <reason>', 'why the call may pass')
     .option('--task <task>', 'a call of the agent of this task; without it, of your own session')
     .option(...jsonOption)
@@ -67,7 +67,8 @@ export function addGuards(program: Command, context: CliContext): void {
         const by = personName(context.env);
         const view = await api.bypassGuard({ project: project.id, guard, why, by, ...(task ? { task } : {}) });
         const who = task ? `the agent of #${task.replace('#', '')}` : 'your own Claude Code session';
-        show(context, options, view, `The next call of ${who} passes ${view.name}, within ten minutes.`);
+        if (options.json) return terminal.json(view);
+        terminal.line(`The next call of ${who} passes ${view.name}, within ten minutes.`);
       }),
     );
 }

@@ -16,6 +16,9 @@ export function addHooks(program: Command, context: CliContext): void {
     .description('remove what install added')
     .option(...jsonOption)
     .action((options: Json) => uninstall(context, options));
+}
+
+export function addGuard(program: Command): void {
   program
     .command('guard')
     .description('run as a hook of Claude Code: reads JSON from standard input, exits with 2 to refuse a tool')

@@ -34,12 +34,18 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
   }
 }
 
-/** What `up --until-idle` leaves to a person, in a few lines. */
-export async function sayWhatIsLeft(api: Api, project: string, { line, width, paint }: Terminal): Promise<void> {
+/** What `up --until-idle` leaves to a person, a line each. */
+export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
   const [{ needsYou }, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
   const tasks = needsYou.map(({ number, title, why }) => `#${number} ${title}: ${why}`);
   const alerts = inbox.filter(isUrgent).map(({ title, text }) => `${title}: ${text}`);
-  const left = [...alerts, ...tasks];
+  // Those about a task are in its line.
+  const questions = inbox.filter(({ kind, isBlocking, task }) => kind === 'question' && isBlocking && !task);
+  return [...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];
+}
+
+/** Prints a few of them. */
+export function sayWhatIsLeft(left: string[], { line, width, paint }: Terminal): void {
   if (left.length === 0) return;
   const what = left.length === 1 ? 'One thing needs' : `${left.length} things need`;
   line(`\n${paint('yellow', `${what} you. tidemill inbox and tidemill status say what to do:`)}`);

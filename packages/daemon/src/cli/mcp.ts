@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { buildVersion } from '../build-version.ts';
 import { CLIENTS, type ClientName, clients } from '../clients/client.ts';
 import { rootOf } from '../git/repository.ts';
+import { agentOfRun } from '../process/environment.ts';
 import { connect, projectAt } from './connect.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
 import { personName } from './person.ts';
@@ -19,7 +20,7 @@ export function addMcp(program: Command, context: CliContext): void {
   const mcp = program
     .command('mcp')
     .description("serve Tidemill's tools to an MCP client on standard input and output")
-    .addOption(ROLE().default('admin', 'everything'))
+    .addOption(ROLE().default('agent', 'agent: reads, adds and proposes; you are asked for decisions'))
     .action((options: { role: AccessRole }) => serve(context, options.role));
   const client = () => new Option('--client <name>', 'whose configuration').choices(CLIENTS).makeOptionMandatory();
   mcp
@@ -45,7 +46,10 @@ async function serve({ env, cwd, terminal }: CliContext, role: AccessRole): Prom
     import('../mcp/stdio.ts'),
     import('../mcp/local-session.ts'),
   ]);
-  const session = localSession({ connect: () => connect(env), projectAt, cwd, role, by: `${personName(env)} (MCP)` });
+  const session = localSession({
+    connect: (agent) => connect(env, agent),
+    ...{ projectAt, cwd, role, by: personName(env), hasPerson: agentOfRun(env) === null },
+  });
   await serveOnStdio(session, {
     version: await buildVersion(),
     onError: (error, what) =>

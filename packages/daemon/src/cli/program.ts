@@ -1,49 +1,71 @@
 import { Command } from 'commander';
+import { personDecides } from '../handlers/role.ts';
+import { agentOfRun } from '../process/environment.ts';
 import type { CliContext } from './context.ts';
 
 type Add = (program: Command, context: CliContext) => void;
+
+interface Group {
+  words: string[];
+  load(): Promise<Add>;
+  /**
+   * What the commands change. A route says itself whether it decides something, and then it is refused in a run of an agent.
+   * Commands that change files or processes of the machine without a route are refused there as a whole.
+   */
+  changes: 'by routes' | 'the machine';
+}
 
 /**
  * Command groups in the order of `--help`. Loading all of them takes longer than most commands run, so a call loads
  * only the group of its first word.
  */
-export const GROUPS: { words: string[]; load(): Promise<Add> }[] = [
-  { words: ['init'], load: async () => (await import('./init.ts')).addInit },
-  { words: ['up'], load: async () => (await import('./up.ts')).addUp },
-  { words: ['stop', 'recover', 'purge'], load: async () => (await import('./stop.ts')).addStop },
-  { words: ['pause', 'resume'], load: async () => (await import('./pause.ts')).addPause },
-  { words: ['demo'], load: async () => (await import('./demo.ts')).addDemo },
-  { words: ['task'], load: async () => (await import('./task.ts')).addTaskCommands },
-  { words: ['idea'], load: async () => (await import('./idea.ts')).addIdea },
-  { words: ['feedback'], load: async () => (await import('./feedback.ts')).addFeedback },
-  { words: ['workers'], load: async () => (await import('./workers.ts')).addWorkers },
-  { words: ['questions', 'answer', 'preferences'], load: async () => (await import('./questions.ts')).addQuestions },
-  { words: ['inbox', 'channels'], load: async () => (await import('./inbox.ts')).addInbox },
-  { words: ['loop'], load: async () => (await import('./loop.ts')).addLoop },
-  { words: ['memory'], load: async () => (await import('./memory.ts')).addMemory },
-  { words: ['traces'], load: async () => (await import('./traces.ts')).addTraces },
-  { words: ['prompts'], load: async () => (await import('./prompts.ts')).addPrompts },
-  { words: ['replay'], load: async () => (await import('./replay.ts')).addReplay },
-  { words: ['deliver'], load: async () => (await import('./deliver.ts')).addDeliver },
-  { words: ['release'], load: async () => (await import('./release.ts')).addRelease },
-  { words: ['conflicts'], load: async () => (await import('./conflicts.ts')).addConflicts },
+export const GROUPS: Group[] = [
+  { words: ['init'], changes: 'the machine', load: async () => (await import('./init.ts')).addInit },
+  { words: ['up'], changes: 'the machine', load: async () => (await import('./up.ts')).addUp },
+  {
+    words: ['stop', 'recover', 'purge'],
+    changes: 'the machine',
+    load: async () => (await import('./stop.ts')).addStop,
+  },
+  { words: ['pause', 'resume'], changes: 'by routes', load: async () => (await import('./pause.ts')).addPause },
+  { words: ['demo'], changes: 'the machine', load: async () => (await import('./demo.ts')).addDemo },
+  { words: ['task'], changes: 'by routes', load: async () => (await import('./task.ts')).addTaskCommands },
+  { words: ['idea'], changes: 'by routes', load: async () => (await import('./idea.ts')).addIdea },
+  { words: ['feedback'], changes: 'by routes', load: async () => (await import('./feedback.ts')).addFeedback },
+  { words: ['workers'], changes: 'by routes', load: async () => (await import('./workers.ts')).addWorkers },
+  {
+    words: ['questions', 'answer', 'preferences'],
+    changes: 'by routes',
+    load: async () => (await import('./questions.ts')).addQuestions,
+  },
+  { words: ['inbox', 'channels'], changes: 'by routes', load: async () => (await import('./inbox.ts')).addInbox },
+  { words: ['loop'], changes: 'by routes', load: async () => (await import('./loop.ts')).addLoop },
+  { words: ['memory'], changes: 'by routes', load: async () => (await import('./memory.ts')).addMemory },
+  { words: ['traces'], changes: 'by routes', load: async () => (await import('./traces.ts')).addTraces },
+  { words: ['prompts'], changes: 'by routes', load: async () => (await import('./prompts.ts')).addPrompts },
+  { words: ['replay'], changes: 'by routes', load: async () => (await import('./replay.ts')).addReplay },
+  { words: ['deliver'], changes: 'by routes', load: async () => (await import('./deliver.ts')).addDeliver },
+  { words: ['release'], changes: 'the machine', load: async () => (await import('./release.ts')).addRelease },
+  { words: ['conflicts'], changes: 'by routes', load: async () => (await import('./conflicts.ts')).addConflicts },
   {
     words: ['status', 'events', 'logs', 'doctor', 'snapshots', 'worktrees'],
+    changes: 'by routes',
     load: async () => (await import('./inspect.ts')).addInspection,
   },
-  { words: ['evidence'], load: async () => (await import('./inspect.ts')).addEvidence },
-  { words: ['budget'], load: async () => (await import('./budget.ts')).addBudget },
-  { words: ['metrics'], load: async () => (await import('./metrics.ts')).addMetrics },
-  { words: ['config'], load: async () => (await import('./config.ts')).addConfig },
-  { words: ['routes'], load: async () => (await import('./routes.ts')).addRoutes },
-  { words: ['prompt'], load: async () => (await import('./prompt.ts')).addPrompt },
-  { words: ['agents'], load: async () => (await import('./agents.ts')).addAgents },
-  { words: ['spec'], load: async () => (await import('./spec.ts')).addSpec },
-  { words: ['token'], load: async () => (await import('./token.ts')).addToken },
-  { words: ['mcp'], load: async () => (await import('./mcp.ts')).addMcp },
-  { words: ['tracker'], load: async () => (await import('./tracker.ts')).addTracker },
-  { words: ['guards'], load: async () => (await import('./guards.ts')).addGuards },
-  { words: ['hooks', 'guard'], load: async () => (await import('./hooks.ts')).addHooks },
+  { words: ['evidence'], changes: 'by routes', load: async () => (await import('./inspect.ts')).addEvidence },
+  { words: ['budget'], changes: 'by routes', load: async () => (await import('./budget.ts')).addBudget },
+  { words: ['metrics'], changes: 'by routes', load: async () => (await import('./metrics.ts')).addMetrics },
+  { words: ['config'], changes: 'by routes', load: async () => (await import('./config.ts')).addConfig },
+  { words: ['routes'], changes: 'by routes', load: async () => (await import('./routes.ts')).addRoutes },
+  { words: ['prompt'], changes: 'by routes', load: async () => (await import('./prompt.ts')).addPrompt },
+  { words: ['agents'], changes: 'by routes', load: async () => (await import('./agents.ts')).addAgents },
+  { words: ['spec'], changes: 'by routes', load: async () => (await import('./spec.ts')).addSpec },
+  { words: ['token'], changes: 'by routes', load: async () => (await import('./token.ts')).addToken },
+  { words: ['mcp'], changes: 'the machine', load: async () => (await import('./mcp.ts')).addMcp },
+  { words: ['tracker'], changes: 'by routes', load: async () => (await import('./tracker.ts')).addTracker },
+  { words: ['guards'], changes: 'by routes', load: async () => (await import('./guards.ts')).addGuards },
+  { words: ['hooks'], changes: 'the machine', load: async () => (await import('./hooks.ts')).addHooks },
+  { words: ['guard'], changes: 'by routes', load: async () => (await import('./hooks.ts')).addGuard },
 ];
 
 /** Errors are thrown so that one place reports them. If `firstWord` names a command, only its group is added. */
@@ -72,5 +94,15 @@ Set TIDEMILL_HOME to move the data folder (~/.tidemill). Set DATABASE_URL (postg
     );
   const wanted = GROUPS.filter(({ words }) => firstWord !== undefined && words.includes(firstWord));
   for (const { load } of wanted.length > 0 ? wanted : GROUPS) (await load())(program, context);
+  program.hook('preAction', (_, command) => refuseToAgent(command, context));
   return program;
+}
+
+/** In a run of an agent. What a route decides is refused by the connection (connect.ts). */
+function refuseToAgent(command: Command, { env }: CliContext): void {
+  if (agentOfRun(env) === null) return;
+  const path: string[] = [];
+  for (let at: Command | null = command; at?.parent; at = at.parent) path.unshift(at.name());
+  const group = GROUPS.find(({ words }) => words.includes(path[0] ?? ''));
+  if (group?.changes === 'the machine') throw personDecides(`tidemill ${path.join(' ')}`);
 }

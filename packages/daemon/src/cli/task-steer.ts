@@ -11,6 +11,7 @@ interface EditOptions {
   accept?: string[];
   files?: string[];
   priority?: number;
+  validate?: string;
 }
 
 /** Commands that edit a task, move it or change its dependencies. */
@@ -25,12 +26,13 @@ export function addTaskChanges(task: Command, context: CliContext): void {
     .option('--accept <text>', 'replace the acceptance criteria (repeatable)', collect)
     .option('--files <glob>', 'replace the files it may touch (repeatable)', collect)
     .option('--priority <0-4>', '0 is the most urgent', integer(0, 4))
+    .option('--validate <command>', 'replace the task\'s own gate, which came with its specification; "" removes it')
     .option(...jsonOption)
     .addHelpText('after', '\nExamples:\n  tidemill task edit 7 --title "Add --json" --accept "list --json prints JSON"')
     .action((number: string, { json, ...edit }: Json & EditOptions) => {
       if (Object.keys(edit).length === 0)
         throw new AppError('bad_input', 'no change given', {
-          hint: 'Use --title, --body, --accept, --files or --priority.',
+          hint: 'Use --title, --body, --accept, --files, --priority or --validate.',
         });
       return steer(context, { json }, (api, project) => api.editTask({ project, task: number, by, ...edit }));
     });

@@ -13,7 +13,7 @@ export function addToken(program: Command, context: CliContext): void {
     .addOption(
       new Option(
         '--role <role>',
-        'viewer reads, operator also manages work, admin may do everything, worker only takes work',
+        'viewer reads, operator also manages work, admin may do everything, worker only takes work, agent reads and proposes',
       )
         .choices(AccessRole.options)
         .makeOptionMandatory(),

@@ -6,8 +6,9 @@ import { pageLink } from '../assembly/reach.ts';
 import { rootOf } from '../git/repository.ts';
 import type { BindOptions } from '../http/bind.ts';
 import { type CliContext, collect, integer, type Json } from './context.ts';
+import { EXIT } from './failure.ts';
 import { loadDaemon, type Reached, startOrFind, stopOnSignals } from './host.ts';
-import { finishOthers, sayWhatIsLeft, untilIdle } from './idle.ts';
+import { finishOthers, sayWhatIsLeft, untilIdle, whatIsLeft } from './idle.ts';
 import { type OnNotice, watchProject } from './live.ts';
 
 const STOP_PAUSE_MS = 20;
@@ -25,7 +26,7 @@ export function addUp(program: Command, context: CliContext): void {
   program
     .command('up')
     .description('start the daemon and work on this repository')
-    .option('--until-idle', 'exit when no task can continue: all are done, cancelled or waiting')
+    .option('--until-idle', 'exit when no task can continue: with 0, or with 1 when something needs you')
     .option('--port <port>', 'the port to serve on (default: a free one)', integer(0, 65_535))
     .option('--host <address>', 'also serve other machines at this address (0.0.0.0 for all addresses)')
     .option('--tls-cert <file>', 'TLS certificate for --host, PEM')
@@ -71,7 +72,7 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
     const say = (line: string) => (options.json ? undefined : context.terminal.line(line));
     if (options.untilIdle && !leave.signal.aborted) {
       await finishOthers(daemon.api, project.id, leave.signal, say);
-      if (!options.json) await sayWhatIsLeft(daemon.api, project.id, context.terminal);
+      await leaveToPerson(context, options, daemon.api, project.id);
     }
     leave.abort();
     await stopAloud(daemon, context);
@@ -81,6 +82,13 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
   } finally {
     interrupt.off();
   }
+}
+
+/** A script learns by the exit code that the work is not finished without a person. */
+async function leaveToPerson(context: CliContext, options: UpOptions, api: Api, project: string): Promise<void> {
+  const left = await whatIsLeft(api, project);
+  if (!options.json) sayWhatIsLeft(left, context.terminal);
+  if (left.length > 0) context.setExitCode(EXIT.failure);
 }
 
 /** A stop ends running steps and removes temporary checkouts, which takes time where they are large. */
@@ -139,7 +147,7 @@ async function followRunning(
   const leave = new AbortController();
   const over = options.untilIdle ? untilIdle(api, project.id, leave.signal) : gone(api, project.id, leave.signal);
   await watchUntil(context, options, api, project.id, over);
-  if (options.untilIdle && !options.json) await sayWhatIsLeft(api, project.id, context.terminal);
+  if (options.untilIdle) await leaveToPerson(context, options, api, project.id);
   leave.abort();
 }
 

@@ -27,7 +27,8 @@ export async function projectFiles(root: string): Promise<string[]> {
 }
 
 export async function includable(root: string, isThere: (name: string) => boolean): Promise<string[]> {
-  return ignoredOf(root, FOR_TESTS.filter(isThere));
+  // A tracked file is in every worktree already.
+  return unshared(root, FOR_TESTS.filter(isThere));
 }
 
 /** Warnings about lines missing in `.gitignore`. */

@@ -158,6 +158,75 @@ const table: Record<string, Case> = {
     prepare: ['composer install --no-interaction --no-progress'],
     gates: ['vendor/bin/phpunit'],
   },
+  'scripts that check before scripts that repair': {
+    files: {
+      'package.json': JSON.stringify({
+        scripts: {
+          lint: 'biome lint --write',
+          'lint:check': 'biome lint',
+          'type-check': 'tsc',
+          format: 'prettier --write .',
+          'format:check': 'prettier --check .',
+          test: 'vitest',
+          'test:watch': 'vitest --watch',
+        },
+      }),
+    },
+    tools: ['npm'],
+    gates: ['npm run type-check', 'npm run format:check', 'npm run lint:check', 'npm test'],
+  },
+  'no script that repairs through another': {
+    files: { 'package.json': '{"scripts":{"lint":"npm run lint:fix","lint:fix":"eslint --fix .","test":"x"}}' },
+    tools: ['npm'],
+    gates: ['npm test'],
+  },
+  'tests in parts, without those that need a person or a browser': {
+    files: { 'package.json': '{"scripts":{"test:lib":"a","test:cli":"b","test:watch":"c --watch","test:e2e":"d"}}' },
+    tools: ['npm'],
+    gates: ['npm run test:lib', 'npm run test:cli'],
+  },
+  'no gate that another one runs': {
+    files: { 'package.json': '{"scripts":{"test":"npm run lint && node --test","lint":"x","check":"npm run lint"}}' },
+    tools: ['npm'],
+    gates: ['npm run check', 'npm test'],
+  },
+  'of several names, the one that CI runs': {
+    files: {
+      'package.json': '{"scripts":{"test:ci":"x","test:unit":"y"}}',
+      '.github/workflows/ci.yml': 'on: push\njobs: {a: {steps: [{run: npm run test:unit}]}}\n',
+    },
+    tools: ['npm'],
+    gates: ['npm run test:unit'],
+  },
+  'a workspace of cargo': {
+    files: { 'Cargo.toml': '[workspace]\nmembers = ["a"]\n' },
+    tools: ['cargo'],
+    prepare: ['cargo fetch'],
+    gates: ['cargo test --workspace --offline'],
+  },
+  deno: {
+    files: { 'deno.json': '{\n"tasks": {\n"test": "deno test"\n},\n"lint": {}\n}', 'deno.lock': '{}' },
+    tools: ['deno'],
+    prepare: ['deno install --frozen'],
+    gates: ['deno fmt --check', 'deno lint', 'deno task test'],
+  },
+  cmake: {
+    files: { 'CMakeLists.txt': 'enable_testing()\n' },
+    tools: ['cmake'],
+    gates: [
+      'd=$(mktemp -d) && cmake -S . -B "$d" && cmake --build "$d" -j 4 && ctest --test-dir "$d" --output-on-failure',
+    ],
+  },
+  autotools: {
+    files: { 'configure.ac': '', 'Makefile.am': 'TESTS = a\n' },
+    tools: ['autotools'],
+    gates: ['autoreconf -fi && ./configure && make -j 4 check'],
+  },
+  'no install in a folder without a gate': {
+    files: { 'go.mod': 'module a\n', 'web/package.json': '{"dependencies":{"a":"1"}}', 'web/package-lock.json': '{}' },
+    tools: ['go'],
+    gates: ['go vet ./...', 'go test ./...'],
+  },
   make: { files: { Makefile: 'all:\n\ntest: all\n\techo\n' }, tools: ['make'], gates: ['make test'] },
   'a Makefile with a variable only': { files: { Makefile: 'test := 1\n' } },
   'make beside npm': { files: { Makefile: 'test:\n', 'package.json': pkg({}) }, tools: ['npm'], gates: ['npm test'] },
@@ -239,6 +308,43 @@ describe('the detection of a project', () => {
     expect(runs(gates)).toEqual([expect.stringContaining('mise run test')]);
   });
 
+  test('takes a command of the CI for a language without a tool of its own, and only a plain one', async () => {
+    const run = ['sudo swift test', 'swift test --x=$X', 'swift test --parallel'].map((text) => ({
+      run: text,
+    }));
+    await put({
+      'a.swift': '',
+      '.github/workflows/ci.yml': JSON.stringify({ on: ['push'], jobs: { a: { steps: run } } }),
+    });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    expect((await detect(root, async () => false)).gates).toMatchObject([
+      { run: 'swift test --parallel', network: true },
+    ]);
+  });
+
+  test('says that nothing tests the main language, instead of a gate that proves nothing about it', async () => {
+    await put({
+      'a.swift': '',
+      'b.swift': '',
+      'c.swift': '',
+      'package.json': '{"scripts":{"lint":"prettier --check ."}}',
+    });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    const { gates, notes } = await detect(root, async () => false);
+    expect(gates).toEqual([]);
+    expect(notes.join()).toContain('most of the code is Swift, and no command that tests it was found');
+  });
+
+  test('expects a cache of Yarn that is committed from the checkout', async () => {
+    const lock = { 'package.json': DEPENDS, 'yarn.lock': '__metadata:\n  version: 8\n' };
+    await put({ ...lock, '.yarn/cache/a.zip': '', '.gitignore': '.pnp.*\n' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    const makes = async () => (await detect(root, async () => false)).prepare[0]?.makes;
+    expect(await makes()).toEqual(['.yarn/cache']);
+    execFileSync('git', ['add', '.'], { cwd: root });
+    expect(await makes()).toEqual([]);
+  });
+
   test('does not count a lock file that git ignores: no worktree has it', async () => {
     await put({ ...table['npm with a lock']!.files, '.gitignore': '*-lock.*\n' });
     execFileSync('git', ['init', '-q'], { cwd: root });
@@ -270,6 +376,8 @@ describe('init', () => {
   test('says what git has to ignore, and what it must not', async () => {
     await put({ ...table['npm with a lock']!.files, '.gitignore': '.*\n', '.env.test': 'A=1\n', '.env': 'SECRET=1\n' });
     execFileSync('git', ['init', '-q'], { cwd: root });
+    await put({ '.env.testing': 'A=1\n' });
+    execFileSync('git', ['add', '-f', '.env.testing'], { cwd: root });
     const { include, warnings } = await initProject({ root, target: 'main', agent: AGENT });
     expect(include).toEqual(['.env.test']);
     expect(warnings).toEqual([expect.stringContaining('Add this line to .gitignore: /node_modules/')]);
@@ -289,7 +397,7 @@ describe('init', () => {
   test('says in the file how to install an agent that is not there yet', async () => {
     const result = await initProject({ root, target: 'main', agent: { type: 'codex' }, install: 'npm install x' });
     expect(await readFile(join(root, result.file), 'utf8')).toContain(
-      '  default: { type: codex }   # not installed yet: npm install x\n',
+      '# The default agent is not installed yet: npm install x\nagents:\n  default:\n    type: codex\n',
     );
     expect(result.warnings).toEqual([expect.stringContaining('no gates are configured')]);
   });

@@ -6,6 +6,7 @@ import { sourceGlobs } from '@tidemill/core';
 import { findProgram } from '../process/program.ts';
 import { CONFIG_FILE } from './check.ts';
 import { detect } from './detect/detect.ts';
+import { styleOf } from './file-style.ts';
 import { ignoreWarnings, includable, projectFiles } from './ignored.ts';
 import { configText } from './init-text.ts';
 import { loadSettings } from './load.ts';
@@ -42,7 +43,9 @@ export async function initProject(input: {
   try {
     const { prepare, gates } = detected;
     const source = sourceGlobs(await projectFiles(root));
-    await writeFile(file, configText({ ...input, prepare, include, source, gates }), { flag: 'wx' });
+    await writeFile(file, configText({ ...input, prepare, include, source, gates }, await styleOf(root)), {
+      flag: 'wx',
+    });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     written = false;

@@ -45,6 +45,21 @@ test('Git LFS that is missing or not set up says what happens to its files', asy
   expect(await traitWarnings(root)).toEqual([expect.stringMatching(/no worktree can be opened; install git-lfs$/)]);
   installLfs();
   expect(await traitWarnings(root)).toEqual([]);
+  const listed = 'ab12 * here.bin\nab13 - gone.bin\n';
+  writeFileSync(join(repository.folder, 'git-lfs'), `#!/bin/sh\nprintf '${listed}'\n`);
+  expect(await traitWarnings(root)).toEqual([expect.stringMatching(/not downloaded \(gone\.bin\).*`git lfs pull`/)]);
   repository.git('config', '--remove-section', 'filter.lfs');
   expect(await traitWarnings(root)).toEqual([expect.stringMatching(/see pointer files.*; run `git lfs install`$/)]);
+});
+
+test('a submodule that is not initialised is named, with the command that gets its files', async () => {
+  const inner = new TemporaryRepository({ 'i.txt': 'i\n' });
+  repository.git('-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.root, 'lib/inner');
+  repository.git('commit', '-q', '-m', 'Add a submodule');
+  inner.remove();
+  expect(await traitWarnings(repository.root)).toEqual([]);
+  repository.git('submodule', '--quiet', 'deinit', '-f', 'lib/inner');
+  expect(await traitWarnings(repository.root)).toEqual([
+    expect.stringMatching(/empty for agents and gates: lib\/inner; `git submodule update --init --recursive`/),
+  ]);
 });

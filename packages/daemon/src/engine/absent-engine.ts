@@ -26,6 +26,11 @@ export class AbsentEngine implements ProjectWork {
     this.tracker = { state: () => unknown, sync: refuse, wake: () => undefined };
   }
 
+  /** There is nobody to wait for. */
+  hasCaughtUp(): Promise<boolean> {
+    return Promise.resolve(true);
+  }
+
   lookOutside(): void {
     // The next start looks.
   }

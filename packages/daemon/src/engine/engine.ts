@@ -196,6 +196,11 @@ export class Engine {
     return this.#deliveries.isActive;
   }
 
+  /** Whether the reactors have handled the log: the next work may come from them. */
+  hasCaughtUp(): Promise<boolean> {
+    return this.#deps.reactors.hasCaughtUp(this.#deps.project.id);
+  }
+
   /** There is news on GitHub: it is asked now, not at the next poll. */
   lookOutside(): void {
     this.#pulls.lookSoon();

@@ -22,6 +22,8 @@ export interface ProjectWork {
   readonly isPushing: boolean;
   /** Landed work is being delivered, or about to be. */
   readonly isDelivering: boolean;
+  /** Whether its reactors have handled the log. */
+  hasCaughtUp(): Promise<boolean>;
   /** Problems in the current settings. */
   readonly warnings: string[];
   /** Serves workers outside the daemon. */

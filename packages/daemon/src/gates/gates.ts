@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { type GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking, isTripwired } from '@tidemill/contract';
+import { GateConfig, gateSeverity, INTEGRITY_GATE, isBlocking, isTripwired } from '@tidemill/contract';
+import { TASK_GATE_MS } from '@tidemill/core';
 import type { GateReport, GateRequest, Gates } from '../ports.ts';
 import { runCi } from './ci-gate.ts';
 import { isCounted } from './counts/judge-counts.ts';
@@ -28,14 +29,22 @@ export function createGates(options: GatesOptions): Gates {
       if (first.receipt.status !== 'pass') return reports;
     }
     // CI is asked about a change, not about what has landed.
-    const gates = wanted(options.config, request).filter(({ kind }) => kind !== 'ci' || request.files !== null);
+    const gates = [
+      ...wanted(options.config, request).filter(({ kind }) => kind !== 'ci' || request.files !== null),
+      ...ownGates(request),
+    ];
     // A gate that failed beside others gets its second attempt alone.
     const groups = request.again ? gates.map((gate) => [gate]) : groupsOf(gates);
     const passed = new Set<string>();
     for (const group of groups) {
       const made = await runGroup(options, group, request, passed);
       reports.push(...made);
-      if (book) await keepReads(book, made, request);
+      if (book)
+        await keepReads(
+          book,
+          made.filter(({ receipt }) => observable.includes(receipt.gate)),
+          request,
+        );
       for (const { receipt } of made) if (!isBlocking(receipt)) passed.add(receipt.gate);
       if (made.some(({ fixed }) => fixed.length > 0)) break;
     }
@@ -60,6 +69,14 @@ export function createGates(options: GatesOptions): Gates {
     storedExcerpt: async (logHash) => excerptOf('', plainText(await readGateLog(options.logDir, logHash))).trim(),
   };
 }
+
+const OWN = GateConfig.parse({ name: 'validate', run: 'true', expects: 'exit_code' });
+
+/** The tasks' own commands, with the same walls as every gate. They are never asked about the target. */
+const ownGates = ({ own = [], only }: GateRequest): GateConfig[] =>
+  own
+    .filter(({ name }) => !only || only.includes(name))
+    .map(({ name, run }) => ({ ...OWN, name, run, timeout: TASK_GATE_MS }));
 
 /** A run without a change that was not observed in full teaches nothing. */
 async function keepReads(book: ReadsBook, reports: GateReport[], request: GateRequest): Promise<void> {

@@ -129,8 +129,10 @@ export function gitWith(base: { cwd?: string; env?: Record<string, string> }): G
     run(args, { ...options, cwd: options.cwd ?? base.cwd, env: { ...base.env, ...options.env } });
 }
 
-/** Running git processes, with the folders whose files each of them may write. */
-const running = new Map<ChildProcess, string[]>();
+/** Running git processes, with the folders whose files each of them may write, and when each was asked to end. */
+const running = new Map<ChildProcess, { paths: string[]; endedAt: number | null }>();
+/** git that was asked to end removes what it has made, which takes long where these are many files. */
+const TIDYING_MS = 2000;
 
 /**
  * Ends git where it works on files below this folder: a checkout of many files takes minutes, and a daemon that stops does
@@ -138,7 +140,20 @@ const running = new Map<ChildProcess, string[]>();
  */
 export function endGitBelow(folder: string): void {
   const isBelow = (path: string) => path.startsWith(folder + sep);
-  for (const [child, paths] of running) if (paths.some(isBelow)) child.kill();
+  for (const [child, git] of running) {
+    if (!git.paths.some(isBelow)) continue;
+    git.endedAt ??= performance.now();
+    endGroup(child, performance.now() - git.endedAt < TIDYING_MS ? 'SIGTERM' : 'SIGKILL');
+  }
+}
+
+/** With the programs that git started: `worktree add` leaves the checkout to another git, which holds its output open. */
+function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it ended just now
+  }
 }
 
 function run(args: string[], options: GitOptions): Promise<GitResult> {
@@ -153,8 +168,9 @@ function run(args: string[], options: GitOptions): Promise<GitResult> {
     signal: options.signal,
   });
   // `worktree add` runs in the repository and names the folder that it makes.
-  running.set(child, [options.env?.GIT_WORK_TREE ?? options.cwd ?? '', ...(args[0] === 'worktree' ? args : [])]);
-  child.once('exit', () => running.delete(child));
+  const paths = [options.env?.GIT_WORK_TREE ?? options.cwd ?? '', ...(args[0] === 'worktree' ? args : [])];
+  running.set(child, { paths, endedAt: null });
+  child.once('close', () => running.delete(child));
   child.once('error', () => running.delete(child));
   const out = gather(options.maxBytes ?? MAX_STDOUT, () => child.kill());
   const err = gather(MAX_STDERR, () => undefined);

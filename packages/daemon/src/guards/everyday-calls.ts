@@ -31,16 +31,18 @@ export async function everydayProblem(guard: Guard, { root, dataDir, commands }:
     { tool: 'Grep', input: { pattern: 'everyday', glob: '*.everyday' } },
     ...['ls', 'git status', 'git diff', 'git log', 'cat src/everyday.ts', 'grep -n everyday src/everyday.ts'].map(bash),
   ];
+  const session = guard.when.session ?? 'agent';
   const modes: Mode[] = guard.when.modes ?? ['implement'];
   for (const mode of modes) {
     for (const command of commands)
-      if ((await decide(bash(command), mode)) === 'refused')
+      if ((await decide(bash(command), mode, session)) === 'refused')
         return `would refuse \`${command}\`, a gate: agents could not test their work`;
     for (const call of calls)
-      if ((await decide(call, mode)) === 'refused')
+      if ((await decide(call, mode, session)) === 'refused')
         return `would refuse everyday work: ${call.tool} ${Object.values(call.input)[0]}`.replace(`${root}/`, '');
     for (const command of LONG)
-      if ((await decide(bash(command), mode)) === 'slow') return 'has a pattern that takes too long on a long text';
+      if ((await decide(bash(command), mode, session)) === 'slow')
+        return 'has a pattern that takes too long on a long text';
   }
   return null;
 }

@@ -98,40 +98,49 @@ export class GuardSet implements Guards {
     const { without } = situation;
     const order = without === undefined ? this.#order : this.#order.filter(({ guard }) => guard.name !== without);
     const first = this.#pass(call, situation, proven, order);
-    if (first.kind !== 'rewrite') return first;
+    if (!('input' in first) || first.input === undefined) return first;
     // A rewritten call must pass the guards itself.
     const second = this.#pass({ ...call, input: first.input }, situation, proven, order);
-    return second.kind === 'deny' ? second : first;
+    return second.kind === 'deny' && !second.asks ? second : first;
   }
 
   #pass(
     call: ToolCall,
-    { worktree, mode, cwd = '.', read }: Prepared,
+    { worktree, mode, session = 'agent', cwd = '.', read }: Prepared,
     proven: ReadonlySet<string>,
     order: ReadyGuard[],
   ): GuardVerdict {
     const top = followLinks(worktree);
     const scene = { worktree: top, cwd: followLinks(resolve(top, cwd)), home: this.#home };
     const facts = factsOf(call, scene, read);
-    const asked: Asked = { tool: call.tool, mode, facts, proven };
+    const about: Asked = { tool: call.tool, mode, session, facts, proven };
     const subjects: Subject[] = [
       { call: true },
       ...facts.commands.map((started) => ({ started })),
       ...facts.paths.map((path) => ({ path })),
     ];
     let verdict = ALLOW;
+    let asked: { guard: string; reason: string } | null = null;
     for (const subject of subjects) {
-      const ready = order.find((each) => applies(each, subject, asked));
+      const ready = order.find((each) => applies(each, subject, about));
       if (!ready || ready.guard.verdict === 'allow') continue;
       const { name, reason } = ready.guard;
       const text = fill(reason, subject, scene.worktree);
       if (ready.guard.verdict === 'deny') return { kind: 'deny', guard: name, reason: text };
+      if (ready.guard.verdict === 'ask') {
+        asked ??= { guard: name, reason: text };
+        continue;
+      }
       const input = rewritten(ready, verdict.kind === 'rewrite' ? verdict.input : call.input);
       if (isDeepStrictEqual(input, call.input)) continue;
       if (verdict.kind === 'allow') verdict = { kind: 'rewrite', guard: name, reason: text, input };
       else if (verdict.kind === 'rewrite') verdict = { ...verdict, input };
     }
-    return verdict;
+    if (asked === null) return verdict;
+    return {
+      ...{ kind: 'deny', ...asked, asks: true },
+      ...(verdict.kind === 'rewrite' ? { input: verdict.input } : {}),
+    };
   }
 }
 

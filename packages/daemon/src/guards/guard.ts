@@ -20,6 +20,8 @@ const AccessName = z.enum(['list', 'read', 'write', 'remove', 'enter']);
 
 const When = z.strictObject({
   modes: oneOrMore(Mode).optional(),
+  /** `own`: a person's own session, in which the person can be asked. `agent`: a run of Tidemill. */
+  session: z.enum(['own', 'agent']).optional(),
   /** Globs, relative to the worktree; an absolute one or `~/…` is for places outside. */
   path: oneOrMore(Glob).optional(),
   /** True for paths outside the worktree. */
@@ -62,7 +64,8 @@ const Guard = z
     tools: oneOrMore(z.string().min(1)).optional(),
     when: When.default({}),
     unless: Unless.optional(),
-    verdict: z.enum(['deny', 'rewrite', 'allow']),
+    /** `ask`: the person decides; only in their own session. */
+    verdict: z.enum(['deny', 'ask', 'rewrite', 'allow']),
     /** Shown to the agent; {path}, {command} and {worktree} are filled in. */
     reason: z.string().min(1, 'a guard needs a reason, which the agent reads'),
     rewrite: Rewrite.optional(),
@@ -75,6 +78,10 @@ const Guard = z
     if ((guard.verdict === 'rewrite') !== (guard.rewrite !== undefined)) {
       const message = 'goes with verdict: rewrite, and that with it';
       context.addIssue({ code: 'custom', path: ['rewrite'], message });
+    }
+    if (guard.verdict === 'ask' && guard.when.session !== 'own') {
+      const message = 'ask goes with when: { session: own }, because nobody can be asked during a run';
+      context.addIssue({ code: 'custom', path: ['verdict'], message });
     }
     if (guard.observe && guard.verdict !== 'deny')
       context.addIssue({ code: 'custom', path: ['observe'], message: 'goes with verdict: deny' });

@@ -64,6 +64,11 @@ export function createLearnedGuards({ root, dataDir, gateCommands }: LearnedGuar
       }
     },
     remove: (name) => rm(fileOf(name), { force: true }),
+    async find(name) {
+      const { builtin, own } = await loadGuards({ root, builtinDir: assetDir('prompts/guards') });
+      const found = [...builtin, ...own].filter((guard) => guard.name === name && guard.verdict !== 'allow');
+      return found.length === 0 ? null : { isFinal: found.some(({ final }) => final) };
+    },
   };
 }
 

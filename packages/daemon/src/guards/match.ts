@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { Mode } from '@tidemill/contract';
+import type { SessionKind } from '../ports.ts';
 import type { CallFacts, StartedCommand, TouchedPath } from './call-facts.ts';
 import type { Guard } from './guard.ts';
 import { globPattern } from './location.ts';
@@ -21,6 +22,7 @@ export type Subject = { path: TouchedPath } | { started: StartedCommand } | { ca
 export interface Asked {
   tool: string;
   mode: Mode;
+  session: SessionKind;
   facts: CallFacts;
   /** The hashes in the call that identify evidence which says `pass`. */
   proven: ReadonlySet<string>;
@@ -52,6 +54,7 @@ export function applies(ready: ReadyGuard, subject: Subject, asked: Asked): bool
   const { when } = ready.guard;
   if (ready.tools && !ready.tools.some((tool) => tool.test(asked.tool.toLowerCase()))) return false;
   if (when.modes && !when.modes.includes(asked.mode)) return false;
+  if (when.session && when.session !== asked.session) return false;
   const { path, outside, unknown, access, swept, linesOver, bytesOver } = when;
   const asksPath = [path, outside, unknown, access, swept, linesOver, bytesOver].some((asked) => asked !== undefined);
   const asksCommand = when.command !== undefined || when.unclear !== undefined;

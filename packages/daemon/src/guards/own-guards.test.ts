@@ -129,7 +129,7 @@ describe('a file with a mistake', () => {
     [
       'an unknown verdict',
       '- name: a\n  reason: r\n  verdict: block\n',
-      /bad\.yaml:3: \[0\]\.verdict must be one of deny, rewrite, allow/,
+      /bad\.yaml:3: \[0\]\.verdict must be one of deny, ask, rewrite, allow/,
     ],
     ['no reason', '- name: a\n  verdict: deny\n', /bad\.yaml:1: \[0\]\.reason is missing/],
     [

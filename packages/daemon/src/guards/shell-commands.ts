@@ -1,12 +1,13 @@
 import type { Assignment, Command, CommandNode, CompoundList, ParsedScript, PipelineNode, SyntaxNode } from 'unbash';
 import { named, type SimpleCommand, within } from './shell-command.ts';
 import { expandText, expandWord, type Surroundings, UNKNOWN } from './shell-expansion.ts';
+import { isForkBomb } from './shell-fork-bomb.ts';
 import { gitCommands } from './shell-git.ts';
 import { NOTHING, type PlainCommand, plainCommand, testWords } from './shell-plain.ts';
 import { addRedirection } from './shell-redirect.ts';
 import { ShellVariables } from './shell-variables.ts';
 import { parseShell, scriptsIn, wordParts } from './shell-words.ts';
-import { fedWords, innerWords, isShell, shellCode } from './shell-wrappers.ts';
+import { fedWords, innerWords, isShell, shellCode, xargsFiles } from './shell-wrappers.ts';
 
 export interface ShellPlace {
   cwd: string;
@@ -19,6 +20,18 @@ const MOST_COMMANDS = 5_000;
 const SETTERS = new Set(['export', 'declare', 'local', 'readonly', 'typeset']);
 const RUNS_TEXT = new Set(['eval', 'trap', 'alias', 'source', '.']);
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
+
+const EMPTY: SimpleCommand = {
+  ...named([]),
+  variables: [],
+  assigned: [],
+  reads: [],
+  writes: [],
+  input: null,
+  isPiped: false,
+  cwd: '',
+  isHidden: false,
+};
 
 /** Every command in shell code, in order, at any depth: lists, pipes, substitutions, `sh -c`, `xargs`, `find`. */
 export function simpleCommands(source: string, place: ShellPlace): SimpleCommand[] {
@@ -104,6 +117,9 @@ class Walk {
         this.#statements(node.body);
         break;
       case 'Function':
+        if (isForkBomb(node)) this.#start({ ...EMPTY, ...named(['fork-bomb', node.name.value]), cwd: this.#cwd }, null);
+        this.#node(node.body, false, null);
+        break;
       case 'Coproc':
         this.#node(node.body, false, null);
         break;
@@ -163,15 +179,13 @@ class Walk {
     });
     const args = words.flatMap((word) => expandWord(word, around));
     const made: SimpleCommand = {
+      ...EMPTY,
       ...named(args),
-      variables: [],
       assigned,
       reads: [],
       writes: [],
-      input: null,
       isPiped,
       cwd: this.#cwd,
-      isHidden: false,
     };
     for (const redirect of redirects) addRedirection(made, redirect, around);
     made.variables = this.#variables.asked;
@@ -204,7 +218,7 @@ class Walk {
       this.#code(command, before);
     } else if (name === 'git') for (const each of gitCommands(command)) this.#add(each);
     else {
-      if (name === 'xargs' && args.includes('-a')) command.reads.push(args[args.indexOf('-a') + 1] ?? '');
+      if (name === 'xargs') command.reads.push(...xargsFiles(args));
       const inner = innerWords(name, args, before ? fedWords(before) : null);
       // `find` and `xargs` also act themselves.
       if (inner.length === 0 || name === 'find' || name === 'fd') this.#add(command);

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { named, type SimpleCommand, within } from './shell-command.ts';
 import { UNKNOWN } from './shell-expansion.ts';
 
-const TAKE_VALUE = ['-C', '-c', '--git-dir', '--work-tree', '--exec-path', '--namespace', '--config-env'];
+const TAKE_VALUE = ['-C', '-c', '--git-dir', '--work-tree', '--namespace', '--config-env'];
 
 /** A git command without git's own options: `git -C x push` becomes `git push`, running in x. */
 export function gitCommands(command: SimpleCommand): SimpleCommand[] {
@@ -16,7 +16,9 @@ export function gitCommands(command: SimpleCommand): SimpleCommand[] {
     const given = TAKE_VALUE.includes(option) ? (value ?? args.shift() ?? '') : value;
     if (option === '-C') cwd = within(cwd, given ?? '');
     else if (option === '--git-dir' || option === '--work-tree') places.push(given ?? '');
-    else if (option === '-c' || option === '--config-env' || option === '--exec-path') settings.push(given ?? '');
+    else if (option === '-c' || option === '--config-env') settings.push(given ?? '');
+    // Where git finds its own programs. Without a value it is only printed.
+    else if (option === '--exec-path' && given !== undefined) settings.push(`core.execPath=${given}`);
   }
   const plain = { ...command, assigned: [...command.assigned, ...places] };
   return [

@@ -131,7 +131,11 @@ test.each(words('cat less more bat nl tac'))('%s of a long log counts as reading
 
 describe('a program is found behind one that only starts it, with all options that take a value', () => {
   test.each([
-    'sudo -u root -g root -C 3 -D . -h host -p ask -r role -t type -U bob --user root --group root --chdir .',
+    'sudo -u root -g root -C 3 -D . -h host -p ask -r role -t type -U bob -R . -T 5 -a pam -c staff',
+    'sudo --user root --group root --close-from 3 --chdir . --host host --prompt ask --role role --type type',
+    'sudo --other-user bob --chroot . --command-timeout 5 --auth-type pam --login-class staff',
+    'sudo -nEu root',
+    'sudo -uroot -n --user=root A=1',
     'doas -u root -C rules.conf',
     'env -u A -C . --unset B --chdir . C=1',
     'nohup',
@@ -162,9 +166,13 @@ describe('a program is found behind one that only starts it, with all options th
     'fd --exec',
     'fd --exec-batch',
     'echo a | xargs -a list -d , -E end -L 1 -n 1 -P 2 -s 99 --max-args 1 --max-procs 2',
+    'echo a | xargs --arg-file list --delimiter , --max-chars 99 --process-slot-var SLOT',
+    'echo a | xargs -J % -R 2 -S 99',
+    'echo a | xargs -0rn 1 -P2 -d,',
     'echo a | xargs -I {}',
     'echo a | xargs --replace',
     'echo a | parallel',
+    'echo a | parallel -j 4 --jobs 4 --colsep , --delay 1 --joblog log --timeout 9 --workdir .',
   ])('%s git push', async (start) => {
     expect(await verdict(`${start} git push`)).toBe('push');
   });

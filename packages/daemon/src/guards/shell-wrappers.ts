@@ -3,7 +3,11 @@ import { UNKNOWN } from './shell-expansion.ts';
 
 /** Programs that start the program named after them, with their options that take a value. */
 const WRAPPERS: Record<string, string[]> = {
-  sudo: ['-u', '-g', '-C', '-D', '-h', '-p', '-r', '-t', '-U', '--user', '--group', '--chdir'],
+  sudo: [
+    ...['-u', '-g', '-C', '-D', '-h', '-p', '-r', '-t', '-U', '-R', '-T', '-a', '-c'],
+    ...['--user', '--group', '--close-from', '--chdir', '--host', '--prompt', '--role', '--type', '--other-user'],
+    ...['--chroot', '--command-timeout', '--auth-type', '--login-class'],
+  ],
   doas: ['-u', '-C'],
   env: ['-u', '-C', '--unset', '--chdir'],
   nohup: [],
@@ -24,12 +28,31 @@ const WRAPPERS: Record<string, string[]> = {
   unshare: [],
   bwrap: ['--bind', '--ro-bind', '--tmpfs', '--chdir', '--dev', '--proc', '--setenv'],
   npx: ['-p', '--package'],
+  bunx: ['-p', '--package'],
+  pnpx: ['-p', '--package'],
+};
+/** Their first words that start a program: `pnpm exec`. */
+const RUNNERS: Record<string, string[]> = {
+  npm: ['exec', 'x'],
+  pnpm: ['exec', 'dlx'],
+  yarn: ['exec', 'dlx'],
+  bun: ['x'],
+  bundle: ['exec'],
+  poetry: ['run'],
+  uv: ['run'],
+  pipenv: ['run'],
+  corepack: ['npm', 'pnpm', 'yarn'],
 };
 /** Options with two values. */
 const PAIRED = ['--bind', '--ro-bind', '--setenv'];
 /** How many of their own words come before the program. */
 const LEADING: Record<string, number> = { timeout: 1, flock: 1 };
-const XARGS_VALUES = ['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '--max-args', '--max-procs'];
+/** Those of GNU, and `-J`, `-R` and `-S` of BSD. */
+const XARGS_VALUES = [
+  ...['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '-J', '-R', '-S'],
+  ...['--arg-file', '--delimiter', '--max-args', '--max-chars', '--max-procs', '--process-slot-var'],
+];
+const PARALLEL_VALUES = [...XARGS_VALUES, '-j', '--jobs', '--colsep', '--delay', '--joblog', '--timeout', '--workdir'];
 const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'ash', 'fish']);
 
 export const isShell = (name: string): boolean => SHELLS.has(name);
@@ -81,8 +104,13 @@ function printedText(name: string, args: string[]): string | null {
 
 /** The words of the programs that a command starts; empty when it starts none. */
 export function innerWords(name: string, args: string[], fed: Fed | null): string[][] {
-  if (name === 'xargs' || name === 'parallel') return [xargsWords(args, fed)].filter((words) => words.length > 0);
+  if (name === 'xargs' || name === 'parallel') return [xargsWords(name, args, fed)].filter((words) => words.length > 0);
   if (name === 'find' || name === 'fd') return findWords(args);
+  const [verb = '', ...after] = args;
+  if (RUNNERS[name]?.includes(verb)) {
+    const rest = afterOptions(after, ['-p', '--package', '-c', '--call', '--with']);
+    return name === 'corepack' ? [args] : [rest].filter((words) => words.length > 0);
+  }
   const valued = WRAPPERS[name];
   if (!valued) return [];
   const split = name === 'env' ? args.findIndex((arg) => /^(-S|--split-string)/.test(arg)) : -1;
@@ -101,18 +129,44 @@ function afterOptions(args: string[], valued: string[]): string[] {
   while (rest[0]?.startsWith('-')) {
     const option = rest.shift() as string;
     if (option === '--') break;
-    if (valued.includes(option)) rest.splice(0, PAIRED.includes(option) ? 2 : 1);
+    if (takesNext(option, valued)) rest.splice(0, PAIRED.includes(option) ? 2 : 1);
   }
   return rest;
 }
 
-function xargsWords(args: string[], fed: Fed | null): string[] {
-  const words = afterOptions(args, XARGS_VALUES);
+/** `-u root`, and in `-nu root` the last of several letters; in `-uroot` the value is in the same word. */
+function takesNext(option: string, valued: string[]): boolean {
+  if (option.startsWith('--')) return valued.includes(option);
+  const at = [...option].findIndex((letter) => valued.includes(`-${letter}`));
+  return at >= 0 && at === option.length - 1;
+}
+
+/** The values of an option of `xargs`: `-a x`, `-ax`, `-0a x`, `--arg-file x`, `--arg-file=x`. */
+function valuesOf(options: string[], short: string, long: string): string[] {
+  const form = new RegExp(`^(?:-[0oprtx]*${short}|${long}(?:=|$))(.*)$`);
+  return options.flatMap((option, index) => {
+    const value = form.exec(option)?.[1];
+    return value === '' ? (options[index + 1] ?? []) : (value ?? []);
+  });
+}
+
+/** The files whose lines `xargs` passes on. */
+export const xargsFiles = (args: string[]): string[] =>
+  valuesOf(args.slice(0, args.length - afterOptions(args, XARGS_VALUES).length), 'a', '--arg-file');
+
+/** What `xargs` replaces with a line. */
+function markOf(options: string[]): string | undefined {
+  if (options.some((option) => option === '--replace' || /^-[0prtx]*i$/.test(option))) return '{}';
+  return valuesOf(options, 'I', '--replace')[0];
+}
+
+function xargsWords(name: string, args: string[], fed: Fed | null): string[] {
+  const words = afterOptions(args, name === 'parallel' ? PARALLEL_VALUES : XARGS_VALUES);
   if (words.length === 0) return [];
   const names = fed?.kind === 'names' && fed.isAll ? ALL_NAMES : `./${UNKNOWN}`;
   const given = fed?.kind === 'printed' ? fed.text.trim().split(/\s+/) : fed?.kind === 'names' ? [names] : [UNKNOWN];
-  const mark = args[args.indexOf('-I') + 1];
-  if (!args.includes('-I') || mark === undefined) return [...words, ...given];
+  const mark = markOf(args.slice(0, args.length - words.length));
+  if (mark === undefined) return [...words, ...given];
   return words.flatMap((word) => (word.includes(mark) ? given.map((value) => word.replaceAll(mark, value)) : [word]));
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError, type CallEntry, type GuardTest, SHOWN_CALLS, shownCall, WORKTREE_MARK } from '@tidemill/contract';
-import type { ToolCall } from '../ports.ts';
+import type { SessionKind, ToolCall } from '../ports.ts';
 import { hasShell } from './call-facts.ts';
 import type { Guard } from './guard.ts';
 import { GuardSet } from './guard-set.ts';
@@ -24,9 +24,9 @@ const CALLS_PER_TURN = 20;
 /** What one guard alone would do with a call. */
 export function trial(guard: Guard, { root, dataDir }: Place) {
   const set = new GuardSet({ builtin: [], own: [{ ...guard, observe: true }] }, dataDir);
-  return async (call: ToolCall, mode: CallEntry['mode']): Promise<TrialVerdict> => {
+  return async (call: ToolCall, mode: CallEntry['mode'], session: SessionKind): Promise<TrialVerdict> => {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const { kind, observed } = await set.check(call, { worktree: root, mode, cwd: call.cwd ?? root });
+      const { kind, observed } = await set.check(call, { worktree: root, mode, session, cwd: call.cwd ?? root });
       if (kind === 'deny') return 'unknown';
       if (observed === undefined) return 'allowed';
       if (!observed.some(({ isSlow }) => isSlow)) return 'refused';
@@ -43,7 +43,10 @@ export async function trialOf(guard: Guard, calls: readonly CallEntry[], place: 
     if (index % CALLS_PER_TURN === 0) await turn();
     const call = placedCall(entry, place.root);
     // A command that was cut is another command.
-    const verdict = entry.isCut && hasShell(call) ? 'unknown' : await decide(call, entry.mode);
+    const verdict =
+      entry.isCut && hasShell(call)
+        ? 'unknown'
+        : await decide(call, entry.mode, entry.source === 'session' ? 'own' : 'agent');
     found[verdict].push(entry);
     if (verdict === 'slow') break;
   }

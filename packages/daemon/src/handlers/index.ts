@@ -58,7 +58,7 @@ function signed(input: object, caller: Caller): object {
 }
 
 /** A call within the process is made by the person who started it. */
-const OWNER: Caller = { name: null, role: 'admin' };
+export const OWNER: Caller = { name: null, role: 'admin' };
 
 /** The API without a network, for a caller. Whether the caller may use a route is checked before, by `checkRole`. */
 export function createLocalApi(services: Services, caller: Caller = OWNER): Api {

@@ -2,7 +2,9 @@ import { assetFolder } from '../asset-folder.ts';
 import { GuardSet } from '../guards/guard-set.ts';
 import { loadGuardsQuickly } from '../guards/load.ts';
 import type { GuardVerdict } from '../ports.ts';
+import { agentOfRun } from '../process/environment.ts';
 import { takeBypass } from './bypass-file.ts';
+import { isProvenIn } from './hook-evidence.ts';
 import { type HookInput, isRecord, parsedHook, placeOf } from './hook-input.ts';
 import { recordCall } from './hook-record.ts';
 
@@ -17,7 +19,7 @@ export interface HookAnswer {
 /** The only exit code after which Claude Code does not run the tool. */
 export const REFUSED = 2;
 
-const SESSION_EVENTS = ['SessionStart', 'Stop', 'SubagentStop'];
+const SESSION_EVENTS = ['SessionStart', 'UserPromptSubmit', 'Stop', 'SubagentStop'];
 
 /** Answers a hook of Claude Code: checks a call with the guards, or the start or the end of a session. */
 export async function answerHook(text: string, env: NodeJS.ProcessEnv): Promise<HookAnswer> {
@@ -47,10 +49,13 @@ async function guardCall(hook: HookInput, env: NodeJS.ProcessEnv): Promise<HookA
   const call = { tool, input, cwd: cwd as string };
   const builtinDir = assetFolder('prompts/guards');
   if (builtinDir === null) throw new Error('the built-in guards are missing; reinstall Tidemill');
-  const guards = new GuardSet(await loadGuardsQuickly({ root: worktree, builtinDir }, dataDir), dataDir);
-  const situation = { worktree, mode: 'implement', cwd: call.cwd } as const;
+  const loaded = await guardsOf(worktree, builtinDir, dataDir);
+  const guards = new GuardSet(loaded, dataDir, async (hash) => isProvenIn(dataDir, place.root, hash));
+  // Hooks that the repository has also run in the agents of Tidemill, and nobody can be asked there.
+  const session = agentOfRun(env) === null ? 'own' : 'agent';
+  const situation = { worktree, mode: 'implement', session, cwd: call.cwd } as const;
   const verdict = await guards.check(call, situation);
-  if (verdict.kind === 'deny' && takeBypass(dataDir, place.root, verdict.guard, Date.now())) {
+  if (verdict.kind === 'deny' && takeBypass(place, verdict.guard, Date.now())) {
     // The other guards still decide.
     const passed = await guards.check(call, { ...situation, without: verdict.guard });
     recordCall(place, call, passed, verdict.guard);
@@ -60,11 +65,36 @@ async function guardCall(hook: HookInput, env: NodeJS.ProcessEnv): Promise<HookA
   return answerOf(verdict);
 }
 
+/** A file with a mistake stops every tool, also those that could repair it: so the way out is named. */
+async function guardsOf(root: string, builtinDir: string, dataDir: string) {
+  try {
+    return await loadGuardsQuickly({ root, builtinDir }, dataDir);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `${why}\nNo tool runs in this session until a person repairs or moves the file in .tidemill/guards, in an editor or a terminal. ` +
+        '`tidemill hooks uninstall` switches the guards of own sessions off.',
+    );
+  }
+}
+
+/** Claude Code shows the person the call and the reason. */
+function askOf({ guard, reason, input }: GuardVerdict & { kind: 'deny' }): HookAnswer {
+  const hookSpecificOutput = {
+    hookEventName: 'PreToolUse',
+    permissionDecision: 'ask',
+    permissionDecisionReason: `${reason} (guard: ${guard})`,
+    ...(input === undefined ? {} : { updatedInput: input }),
+  };
+  return { exitCode: 0, stdout: `${JSON.stringify({ hookSpecificOutput })}\n`, stderr: '' };
+}
+
 function answerOf(verdict: GuardVerdict): HookAnswer {
   switch (verdict.kind) {
     case 'allow':
       return { exitCode: 0, stdout: '', stderr: '' };
     case 'deny':
+      if (verdict.asks) return askOf(verdict);
       return { exitCode: REFUSED, stdout: '', stderr: `${verdict.reason} (guard: ${verdict.guard})\n` };
     case 'rewrite': {
       // No permissionDecision: Claude Code still decides whether to ask the person first.

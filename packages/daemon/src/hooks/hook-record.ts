@@ -20,6 +20,7 @@ export const noteFile = (dataDir: string, root: string) => join(dataDir, 'hooks'
 export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVerdict, bypassed?: string): void {
   const kept = recordableCall(call, place.worktree);
   const { kind } = verdict;
+  const isAsked = kind === 'deny' && verdict.asks === true;
   const observed = verdict.observed?.filter(({ isSlow }) => !isSlow) ?? [];
   const said = { allow: bypassed ? 'bypassed' : 'allowed', deny: 'refused', rewrite: 'rewritten' } as const;
   const entry: CallEntry = {
@@ -28,7 +29,7 @@ export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVe
     source: 'session',
     from: place.session,
     mode: 'implement',
-    verdict: said[kind],
+    verdict: isAsked ? 'asked' : said[kind],
     guard: kind === 'allow' ? (bypassed ?? null) : verdict.guard,
     observed: observed.map(({ guard }) => guard),
   };
@@ -38,12 +39,19 @@ export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVe
     append<HookNote>(noteFile(place.dataDir, place.root), { kind: happened, ...about, guard, call: kept });
   if (bypassed !== undefined) note('bypassed', bypassed);
   for (const guard of entry.observed) note('observed', guard);
-  if (kind === 'deny') recordRefusal(place, { guard: verdict.guard, reason: verdict.reason, call: kept });
+  if (kind === 'deny' && !isAsked) recordRefusal(place, { guard: verdict.guard, reason: verdict.reason, call: kept });
 }
 
 export function recordRefusal(place: SessionPlace, refused: Pick<HookRefusal, 'guard' | 'reason' | 'call'>): void {
   const line = { ...refused, at: Date.now(), session: place.session };
   append<HookRefusal>(refusalFile(place.dataDir, place.root), line);
+}
+
+/** What a person corrected in their own session, in their words. */
+export function recordCorrection(place: SessionPlace, words: string): void {
+  const { input } = recordableCall({ tool: 'UserPromptSubmit', input: { words } }, place.worktree);
+  const line = { kind: 'corrected', guard: 'person', reason: String(input.words), call: null } as const;
+  append<HookRefusal>(refusalFile(place.dataDir, place.root), { ...line, at: Date.now(), session: place.session });
 }
 
 function append<T>(file: string, line: T): void {

@@ -4,6 +4,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { answerHook } from './hook-answer.ts';
+import { createOwnSessions } from './own-sessions.ts';
 import { installHook, uninstallHook } from './settings.ts';
 
 let folder: string;
@@ -36,7 +38,7 @@ function put(text: string): void {
 }
 const settings = () =>
   JSON.parse(readFileSync(file, 'utf8')) as {
-    hooks: Record<'PreToolUse' | 'Stop' | 'SubagentStop' | 'SessionStart', { hooks: object[] }[]>;
+    hooks: Record<'PreToolUse' | 'Stop' | 'SubagentStop' | 'SessionStart' | 'UserPromptSubmit', { hooks: object[] }[]>;
   };
 const OTHER = '{"matcher": "Write", "hooks": [{"type": "command", "command": "lint {}, \\"x\\" ["}]}';
 
@@ -58,7 +60,7 @@ describe('hooks install and uninstall', () => {
     const groups = settings().hooks.PreToolUse;
     expect(groups.at(-1)).toEqual({ matcher: '*', hooks: [{ type: 'command', command: COMMAND, timeout: 10 }] });
     expect(groups).toHaveLength(text.includes('lint') ? 2 : 1);
-    for (const event of ['Stop', 'SubagentStop', 'SessionStart'] as const)
+    for (const event of ['Stop', 'SubagentStop', 'SessionStart', 'UserPromptSubmit'] as const)
       expect(settings().hooks[event]!.at(-1)).toEqual({
         hooks: [{ type: 'command', command: COMMANDS.session, timeout: 5 }],
       });
@@ -184,22 +186,55 @@ describe('hooks install and uninstall', () => {
 });
 
 describe('tidemill guard', () => {
-  const ask = (tool_name: string, tool_input: unknown, more: object = {}) =>
+  const ask = (tool_name: string, tool_input: unknown, more: object = {}, env: object = {}) =>
     answerHook(JSON.stringify({ hook_event_name: 'PreToolUse', tool_name, tool_input, cwd: folder, ...more }), {
       TIDEMILL_HOME: dataDir,
+      ...env,
     });
 
   test('allows without output, and refuses with exit code 2 and the reason', async () => {
     expect(await ask('Bash', { command: 'npm test' })).toEqual({ exitCode: 0, stdout: '', stderr: '' });
-    const refused = await ask('Bash', { command: 'git stash' });
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('(guard: stash)') });
+    const refused = await ask('Bash', { command: 'cat .env' });
+    expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('(guard: secrets)') });
+  });
+
+  test('has Claude Code ask the person, and refuses where an agent of Tidemill uses the same hooks', async () => {
+    const { exitCode, stdout } = await ask('Bash', { command: 'git push' });
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      hookSpecificOutput: {
+        hookEventName: 'PreToolUse',
+        permissionDecision: 'ask',
+        permissionDecisionReason: expect.stringMatching(/^"git push" would publish .*\(guard: push\)$/),
+      },
+    });
+    const calls = readFileSync(join(dataDir, 'calls', readdirSync(join(dataDir, 'calls'))[0]!), 'utf8');
+    expect(JSON.parse(calls.trim())).toMatchObject({ verdict: 'asked', guard: 'push' });
+    expect(await ask('Bash', { command: 'git push' }, {}, { TIDEMILL_RUN: 'run_1' })).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining('Agents push nothing'),
+    });
+  });
+
+  test('accepts a claim next to the hash of evidence that passed, and data of tests', async () => {
+    const [proven, other] = ['ab'.repeat(32), 'cd'.repeat(32)];
+    await createOwnSessions({ root: folder, dataDir }).prove([proven]);
+    const claim = (evidence: string) =>
+      ask('Write', { file_path: 'status.json', content: `{"tested": true, "evidence": "${evidence}"}` });
+    expect(await claim(proven)).toMatchObject({ exitCode: 0 });
+    expect(await claim(other)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('(guard: tested-claim)') });
+    const user = '{"email": "a@example.com", "verified": true}';
+    expect(await ask('Write', { file_path: 'test/fixtures/user.json', content: user })).toMatchObject({ exitCode: 0 });
+    expect(await ask('Write', { file_path: 'user.json', content: user })).toMatchObject({ exitCode: 2 });
   });
 
   test('uses the repository around the working directory as the worktree', async () => {
     mkdirSync(join(folder, 'src', 'deep'), { recursive: true });
     const cwd = join(folder, 'src', 'deep');
     expect(await ask('Write', { file_path: '../../x.ts', content: '' }, { cwd })).toMatchObject({ exitCode: 0 });
-    expect(await ask('Write', { file_path: '../../../x.ts', content: '' }, { cwd })).toMatchObject({ exitCode: 2 });
+    const run = { TIDEMILL_RUN: 'run_1' };
+    const outside = await ask('Write', { file_path: '../../../x.ts', content: '' }, { cwd }, run);
+    expect(outside).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('(guard: worktree)') });
   });
 
   test("asks the repository's own guards, also after they changed", async () => {
@@ -223,7 +258,7 @@ describe('tidemill guard', () => {
     writeFileSync(own, '- { name: make\n');
     expect(await ask('Bash', { command: 'ls' })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('own.yaml:'),
+      stderr: expect.stringMatching(/own\.yaml:[\s\S]*repairs or moves the file[\s\S]*tidemill hooks uninstall/),
     });
   });
 

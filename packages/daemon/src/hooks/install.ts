@@ -4,6 +4,7 @@ import { createGuards } from '../guards/guards.ts';
 import { ownProgram } from '../process/own-program.ts';
 import { installCommands, uninstallCommands } from './command-files.ts';
 import { gateCommands } from './gate-commands.ts';
+import { excludeFromGit, includeInGit } from './git-exclude.ts';
 import { type HookCommands, installHook, uninstallHook } from './settings.ts';
 
 export interface HooksOptions {
@@ -26,6 +27,7 @@ export async function installHooks({ root, dataDir, env }: HooksOptions, isLocal
   const changed = installHook({ file: join(root, file), dataDir }, commands);
   const gates = await gatesOf(root, dataDir);
   const slash = installCommands({ root, dataDir });
+  if (isLocal) excludeFromGit(root, [file, ...slash.changed]);
   return { file, command: commands.guard, changed, gates, commands: slash.changed, kept: slash.kept };
 }
 
@@ -43,6 +45,7 @@ export function uninstallHooks({ root, dataDir }: HooksOptions) {
   // The folder that was created for the settings is removed with them, if it is empty by then.
   const { changed, kept } = uninstallCommands({ root, dataDir });
   const settings = [SHARED, LOCAL].filter((file) => uninstallHook({ file: join(root, file), dataDir }));
+  includeInGit(root);
   return { files: [...settings, ...changed], kept };
 }
 

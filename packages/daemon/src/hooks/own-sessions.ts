@@ -3,7 +3,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { HookNote } from '@tidemill/contract';
 import type { OwnSessions } from '../ports.ts';
-import { bypassFile } from './bypass-file.ts';
+import { bypassFile, takeBypass } from './bypass-file.ts';
+import { provenFile } from './hook-evidence.ts';
 import { noteFile } from './hook-record.ts';
 import { knowledgeFile } from './session-answer.ts';
 import { takeLines } from './taken-lines.ts';
@@ -20,7 +21,13 @@ export function createOwnSessions({ root, dataDir }: OwnSessionsOptions): OwnSes
     async tell(text) {
       if ((await textOf(file)) !== text) await replace(file, text);
     },
-    letPass: (guard, until) => replace(bypassFile(dataDir, root, guard), JSON.stringify({ until })),
+    letPass: (guard, until, taskId) => replace(bypassFile(dataDir, root, guard, taskId), JSON.stringify({ until })),
+    takePass: (guard, taskId, now) => takeBypass({ dataDir, root }, guard, now, taskId),
+    async prove(hashes) {
+      const file = provenFile(dataDir, root);
+      const text = hashes.map((hash) => `${hash}\n`).join('');
+      if ((await textOf(file)) !== text) await replace(file, text);
+    },
     takeNotes: (keep) => takeLines(noteFile(dataDir, root), HookNote, keep),
   };
 }

@@ -5,6 +5,7 @@ import { gateCommands } from './gate-commands.ts';
 import type { HookAnswer } from './hook-answer.ts';
 import { type HookInput, placeOf, type SessionPlace } from './hook-input.ts';
 import { recordRefusal } from './hook-record.ts';
+import { keepCorrection } from './prompt-answer.ts';
 import { stopProblem } from './stop-check.ts';
 import { toolUsesIn } from './transcript.ts';
 
@@ -21,6 +22,10 @@ export async function answerSession(event: string, hook: HookInput, env: NodeJS.
   try {
     const place = placeOf(hook, env);
     if (event === 'SessionStart') return startOf(place);
+    if (event === 'UserPromptSubmit') {
+      keepCorrection(hook, place);
+      return GO_ON;
+    }
     return await stopOf(event, hook, place);
   } catch {
     // No knowledge, no transcript, no valid config: nothing is lost, since the gates decide about the work.
@@ -42,7 +47,9 @@ async function stopOf(event: string, hook: HookInput, place: SessionPlace): Prom
   if (typeof transcript !== 'string' || !isAbsolute(transcript)) return GO_ON;
   const gates = await gateCommands(place.worktree, place.dataDir);
   if (gates.length === 0) return GO_ON;
-  const reason = stopProblem(toolUsesIn(transcript), gates, place.worktree);
+  const isTester =
+    event === 'SubagentStop' && /\b(tests?|tester|testing|qa|verif\w*)\b/i.test(String(hook.agent_type ?? ''));
+  const reason = stopProblem(toolUsesIn(transcript), gates, { worktree: place.worktree, isTester });
   if (reason === null) return GO_ON;
   recordRefusal(place, { guard: event === 'Stop' ? 'stop' : 'subagent-stop', reason, call: null });
   return { ...GO_ON, stdout: `${JSON.stringify({ decision: 'block', reason })}\n` };

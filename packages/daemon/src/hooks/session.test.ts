@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CallEntry, HookRefusal } from '@tidemill/contract';
@@ -18,6 +18,7 @@ beforeEach(() => {
   mkdirSync(join(folder, '.git'));
   mkdirSync(join(folder, '.tidemill'));
   writeFileSync(join(folder, '.tidemill', 'config.yaml'), CONFIG);
+  writeFileSync(join(folder, 'package.json'), '{"scripts":{"test":"tsc --noEmit && node --test","build":"tsc"}}');
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -68,6 +69,43 @@ describe('a session that stops', () => {
     ['got no output of the tests', () => [edit('src/a.ts'), bash('npm test', '\n')], /printed nothing/],
     ['has no result of the tests', () => [edit('src/a.ts'), ['Bash', { command: 'npm test' }]], /did not run after/],
     ['changed prose', () => [edit('README.md')], null],
+    ['ran npm run test', () => [edit('src/a.ts'), bash('npm run test -- a')], null],
+    ['ran npm t', () => [edit('src/a.ts'), bash('npm t')], null],
+    [
+      "ran the script's own command",
+      () => [edit('src/a.ts'), bash('node --test test/a.test.js', 'ℹ tests 2\nℹ pass 2\nℹ fail 0')],
+      null,
+    ],
+    ['ran another script', () => [edit('src/a.ts'), bash('npm run build')], /did not run after that/],
+    ['wrote by sed -i', () => [bash('npm test'), bash("sed -i 's/a/b/' src/a.ts", '')], /src\/a\.ts was changed/],
+    ['wrote by a here-document', () => [bash("cat > src/b.ts <<'EOF'\nx\nEOF", '')], /src\/b\.ts was changed/],
+    ['wrote and tested in one command', () => [bash('sed -i s/a/b/ src/a.ts && npm test')], null],
+    ['wrote only a log', () => [bash('npm run build > build.log', '')], null],
+    [
+      'hid failures in a pipe',
+      () => [edit('src/a.ts'), bash('npm test | tail -5', 'Tests  1 failed | 5 passed (6)')],
+      /1 of its tests failed/,
+    ],
+    [
+      'hid failures by || true',
+      () => [edit('src/a.ts'), bash('npm test || true', '# tests 3\n# pass 1\n# fail 2')],
+      /2 of its tests failed/,
+    ],
+    [
+      'showed passing figures through a pipe',
+      () => [edit('src/a.ts'), bash('npm test 2>&1 | tail -5', 'Tests  6 passed (6)')],
+      null,
+    ],
+    [
+      'showed no figures through a pipe',
+      () => [edit('src/a.ts'), bash('npm test | head -1', '> a@1.0.0 test')],
+      /neither its exit code nor its figures/,
+    ],
+    [
+      'ran 0 tests',
+      () => [edit('src/a.ts'), bash('npm test', 'ℹ tests 0\nℹ suites 0\nℹ pass 0\nℹ fail 0')],
+      /ran 0 tests/,
+    ],
     ['changed a file elsewhere', () => [['Write', { file_path: '/tmp/x.ts' }, 'done']], null],
     ['failed to change a file', () => [['Edit', { file_path: join(folder, 'a.ts') }, 'no match', true]], null],
   ])('is judged when it %s', async (_what, uses, says) => {
@@ -79,6 +117,17 @@ describe('a session that stops', () => {
       else expect(JSON.parse(stdout)).toEqual({ decision: 'block', reason: expect.stringMatching(says) });
     }
     if (says !== null) expect(lines(refusalFile(dataDir, folder))).toHaveLength(2);
+  });
+
+  test('that is a tester runs the tests, also when it changed nothing', async () => {
+    const stop = async (agent_type: string) => (await answer('SubagentStop', { agent_type })).stdout;
+    session(bash('ls'));
+    expect(JSON.parse(await stop('tester'))).toMatchObject({
+      reason: expect.stringMatching(/no tests ran.*`npm test`/),
+    });
+    expect(await stop('reviewer')).toBe('');
+    session(bash('npm test'));
+    expect(await stop('tester')).toBe('');
   });
 
   test('is asked once only, and a subagent is judged by its own transcript', async () => {
@@ -116,20 +165,46 @@ describe('a session that starts', () => {
   });
 });
 
+describe('a prompt of a session', () => {
+  test.each([
+    'no, use the existing helper',
+    "That's not what I asked for",
+    'Stop editing generated files',
+    'you forgot the test, token=hunter2',
+    'Use tabs instead of spaces',
+  ])('that corrects is kept for the daemon: %s', async (prompt) => {
+    expect(await answer('UserPromptSubmit', { prompt })).toEqual(SILENT);
+    expect(lines(refusalFile(dataDir, folder)).map((line) => HookRefusal.parse(line))).toMatchObject([
+      { kind: 'corrected', session: 's-1', reason: prompt.replace('hunter2', '***') },
+    ]);
+  });
+
+  test.each([
+    'Add a note about ports',
+    'nothing works here',
+    '/project-start 7',
+    'Now the tests',
+    `no, ${'x'.repeat(700)}`,
+  ])('that asks for work is not kept: %s', async (prompt) => {
+    expect(await answer('UserPromptSubmit', { prompt })).toEqual(SILENT);
+    expect(existsSync(refusalFile(dataDir, folder))).toBe(false);
+  });
+});
+
 describe('the work of a session', () => {
   const guard = (command: string) => answer('PreToolUse', { tool_name: 'Bash', tool_input: { command } });
 
   test('is recorded without secrets and independent of the folder, and a refusal is kept for the daemon', async () => {
     expect((await guard(`cat ${folder}/src/a.ts token=hunter2`)).exitCode).toBe(0);
-    expect((await guard('git push origin main')).exitCode).toBe(2);
+    expect((await guard('cat .env')).exitCode).toBe(2);
     const calls = lines(callFile(dataDir, folder)).map((line) => CallEntry.parse(line));
     expect(calls).toMatchObject([
       { verdict: 'allowed', guard: null, source: 'session', from: 's-1', cwd: '{worktree}' },
-      { verdict: 'refused', guard: 'push', input: { command: 'git push origin main' } },
+      { verdict: 'refused', guard: 'secrets', input: { command: 'cat .env' } },
     ]);
     expect(calls[0]!.input.command).toBe('cat {worktree}/src/a.ts token=***');
     expect(lines(refusalFile(dataDir, folder)).map((line) => HookRefusal.parse(line))).toMatchObject([
-      { guard: 'push', session: 's-1', call: { tool: 'Bash' }, reason: expect.stringContaining('publish') },
+      { guard: 'secrets', session: 's-1', call: { tool: 'Bash' }, reason: expect.stringContaining('.env') },
     ]);
   });
 
@@ -144,13 +219,13 @@ describe('the work of a session', () => {
   test('is decided also where nothing can be recorded', async () => {
     writeFileSync(dataDir, 'a file, not a folder');
     expect((await guard('ls')).exitCode).toBe(0);
-    expect((await guard('git push')).exitCode).toBe(2);
+    expect((await guard('cat .env')).exitCode).toBe(2);
   });
 
   test('is not recorded for the daemon without limit', async () => {
     mkdirSync(join(dataDir, 'hooks'), { recursive: true });
     writeFileSync(refusalFile(dataDir, folder), 'x'.repeat(1024 * 1024 + 1));
-    await guard('git push');
+    await guard('cat .env');
     expect(readFileSync(refusalFile(dataDir, folder), 'utf8')).toHaveLength(1024 * 1024 + 1);
   });
 });

@@ -12,11 +12,15 @@ const Groups = z
   .array(z.looseObject({ hooks: z.array(z.looseObject({ command: z.string().optional() })).optional() }))
   .optional();
 const Settings = z.looseObject({
-  hooks: z.looseObject({ PreToolUse: Groups, Stop: Groups, SubagentStop: Groups, SessionStart: Groups }).optional(),
+  hooks: z
+    .looseObject({
+      ...{ PreToolUse: Groups, Stop: Groups, SubagentStop: Groups, SessionStart: Groups, UserPromptSubmit: Groups },
+    })
+    .optional(),
 });
 
 /** The events of Claude Code that are handled. Only an event about tools has a matcher. */
-const EVENTS = ['PreToolUse', 'Stop', 'SubagentStop', 'SessionStart'] as const;
+const EVENTS = ['PreToolUse', 'Stop', 'SubagentStop', 'SessionStart', 'UserPromptSubmit'] as const;
 type HookEvent = (typeof EVENTS)[number];
 
 /** What was done to a settings file, so that it can be undone byte for byte. */

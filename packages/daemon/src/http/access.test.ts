@@ -9,7 +9,7 @@ import { openOffline } from '../assembly/offline.ts';
 
 let served: ServedDaemon;
 const tokens = {} as Record<AccessRole, string>;
-const ROLES: AccessRole[] = ['viewer', 'operator', 'admin', 'worker'];
+const ROLES: AccessRole[] = ['viewer', 'operator', 'admin', 'worker', 'agent'];
 
 beforeAll(async () => {
   served = await ServedDaemon.start();
@@ -49,7 +49,7 @@ describe('named tokens', () => {
     const refused: string[] = [];
     for (const role of ROLES) {
       for (const name of Object.keys(routes) as RouteName[]) {
-        const { method, path, role: needed } = routes[name];
+        const { method, path, role: needed, decides } = routes[name];
         if (mayAct(role, needed)) continue;
         const answer = await served.ask(path.replace(/:\w+/g, 'x'), {
           method,
@@ -59,7 +59,11 @@ describe('named tokens', () => {
         expect({ name, role, status: answer.status }).toEqual({ name, role, status: 403 });
         expect(JSON.parse(answer.text).error).toMatchObject({
           code: 'forbidden',
-          message: expect.stringMatching(new RegExp(`needs the role ${needed}, .*has the role ${role}$`)),
+          message: expect.stringMatching(
+            role === 'agent' && decides
+              ? /an agent does not decide it$/
+              : new RegExp(`needs the role ${needed}, .*has the role ${role}$`),
+          ),
         });
         refused.push(`${role} ${name}`);
       }

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { type AccessRole, AppError, type Caller, mayAct } from '@tidemill/contract';
+import { type AccessRole, AGENT_HEADER, AppError, type Caller, mayAct, plainLine } from '@tidemill/contract';
 import { type Door, isLoopback, isOurHost } from './door.ts';
 
 /** Cookies are not bound to a port, so the name distinguishes two daemons on one machine. */
@@ -54,8 +54,24 @@ function unauthorized(door: Door, request: IncomingMessage): AppError {
   });
 }
 
-/** The caller by token or cookie. With an Authorization header, the cookie is ignored. */
+/** The caller, and the agent that makes the request if it says so. */
 export async function callerOf(request: IncomingMessage, door: Door): Promise<Caller | null> {
+  const caller = await ownerOf(request, door);
+  const agent = request.headers[AGENT_HEADER];
+  if (!caller || caller.run || typeof agent !== 'string') return caller;
+  return { ...caller, agent: plainLine(decoded(agent)).slice(0, 100) || 'agent' };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text; // written by hand, with a lone %
+  }
+}
+
+/** The owner of the token or cookie. With an Authorization header, the cookie is ignored. */
+async function ownerOf(request: IncomingMessage, door: Door): Promise<Caller | null> {
   const { headers } = request;
   if (headers.authorization !== undefined) {
     return tokenCaller(/^Bearer +(\S+)$/i.exec(headers.authorization)?.[1], request, door);

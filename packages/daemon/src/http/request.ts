@@ -41,7 +41,7 @@ export async function answer(
   if (await answerPage(request, response, url, door)) return;
   const caller = await checkCaller(request, door);
   if (url.pathname === '/mcp') return context.mcp(request, response, caller);
-  if (caller.run) checkRole(caller, 'viewer', `${request.method} ${url.pathname}`);
+  if (caller.run) checkRole(caller, routes.health, `${request.method} ${url.pathname}`);
   if (request.method === 'GET' && (url.pathname === '/openapi.json' || url.pathname === '/docs')) {
     // Loaded here: few ask for it, and it goes through the whole contract.
     const { answerReference } = await import('./reference.ts');
@@ -53,7 +53,7 @@ export async function answer(
     return sendText(response, type, text);
   }
   const { name, params } = matchRoute(request.method ?? 'GET', url.pathname);
-  checkRole(caller, routes[name].role, `${request.method} ${routes[name].path}`);
+  checkRole(caller, routes[name], `${request.method} ${routes[name].path}`);
   await answerRoute(context, { name, params, caller, url, door }, request, response);
 }
 

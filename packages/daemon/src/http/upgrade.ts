@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { AppError, STREAM_PATH } from '@tidemill/contract';
+import { AppError, routes, STREAM_PATH } from '@tidemill/contract';
 import { checkRole } from '../handlers/role.ts';
 import type { Streams } from '../stream/streams.ts';
 import { checkCaller, checkHost, isWelcome } from './caller-check.ts';
@@ -30,7 +30,7 @@ async function check(door: Door, request: IncomingMessage): Promise<void> {
   const caller = await checkCaller(request, door);
   const path = (request.url ?? '/').replace(/\?.*$/s, '');
   if (path !== STREAM_PATH) throw new AppError('not_found', 'this address has no WebSocket');
-  checkRole(caller, 'viewer', `GET ${STREAM_PATH}`);
+  checkRole(caller, routes.events, `GET ${STREAM_PATH}`);
   door.seats.open(request.socket, caller);
 }
 

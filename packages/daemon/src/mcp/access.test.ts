@@ -35,11 +35,11 @@ describe('tool lists by role', () => {
         | undefined;
       return found?.enum ?? [];
     };
-    const mayOperate = role === 'operator' || role === 'admin';
-    expect(operations('tasks').includes('create')).toBe(mayOperate);
-    expect(operations('questions').includes('answer')).toBe(mayOperate);
+    const mayAdd = role === 'operator' || role === 'admin' || role === 'agent';
+    expect(operations('tasks').includes('create')).toBe(mayAdd);
+    expect(operations('questions').includes('answer')).toBe(mayAdd);
     expect(operations('tasks').includes('claim')).toBe(role === 'worker' || role === 'admin');
-    expect(tools.some(({ name }) => name === 'store_trace')).toBe(mayOperate);
+    expect(tools.some(({ name }) => name === 'store_trace')).toBe(mayAdd);
   });
 
   test('a builder has the tools of its run within 2,500 tokens', async () => {

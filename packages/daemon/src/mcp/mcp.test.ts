@@ -29,7 +29,7 @@ describe.each(ERAS)('a %s MCP client', (era) => {
     expect(shown.text).toContain('Say hello');
     expect(shown.text).toContain('It greets');
     const { task } = await bed.served.api.task({ project: bed.served.project, task: number });
-    const by = { kind: 'token', name: 'the-operator' };
+    const by = { kind: 'agent', name: 'the-operator' };
     expect(task.context.at(-1)).toMatchObject({ summary: 'Mind umlauts', by });
   });
 
@@ -60,16 +60,16 @@ test('traces and patterns are stored, searched at three levels and counted throu
   const client = await bed.connect('operator');
   for (const day of ['Monday', 'Tuesday', 'Wednesday']) {
     const trace = {
-      type: 'correction',
+      type: 'failure',
       what: `The parser was left out on ${day}`,
       why: 'nobody looked',
       key: 'parser',
     };
-    expect((await use(client, 'store_trace', trace)).text).toMatch(/^Stored as correction trace_/);
+    expect((await use(client, 'store_trace', trace)).text).toMatch(/^Stored as failure trace_/);
   }
   const metadata = await use(client, 'query_traces', { words: 'parser' });
   const summary = await use(client, 'query_traces', { words: 'parser', level: 'summary' });
-  expect(metadata.text).toContain('correction');
+  expect(metadata.text).toContain('failure');
   expect(metadata.text).not.toContain('Tuesday');
   expect(summary.text).toContain('Tuesday');
   expect(tokensOf(metadata.text)).toBeLessThan(500);
@@ -80,19 +80,19 @@ test('traces and patterns are stored, searched at three levels and counted throu
   expect(await use(client, 'get_trace', { id: 'trace_x' })).toMatchObject({ isError: true });
 });
 
-test('a guard is proposed, tested with recorded calls, and decided by a person', async () => {
+test('a guard that a model proposes is tested with recorded calls and waits for a person', async () => {
   const client = await bed.connect('operator');
   const yaml =
     '- name: no-sleep\n  tools: [Bash]\n  when: { command: "^sleep " }\n  verdict: deny\n  reason: Wait for the event.\n';
   const made = await use(client, 'create_guard', { yaml, why: 'An agent slept three times' });
-  expect(made.text).toMatch(/^The guard no-sleep is (proposed|observing)\. A person decides\./);
+  expect(made.text).toMatch(/^The guard no-sleep is proposed\. A person decides\./);
   expect(made.text).toContain('would have refused 0 recorded calls');
   const [proposal] = await bed.served.api.guardProposals({ project: bed.served.project });
-  expect(proposal).toMatchObject({ name: 'no-sleep', proposedBy: { kind: 'token', name: 'the-operator' } });
+  expect(proposal).toMatchObject({ name: 'no-sleep', proposedBy: { kind: 'agent' }, status: 'proposed' });
   expect(await use(client, 'create_guard', { yaml: 'verdict: [', why: 'x' })).toMatchObject({ isError: true });
 });
 
-test('knowledge is recorded by a person and found by its files', async () => {
+test('knowledge is recorded through MCP and found by its files', async () => {
   const client = await bed.connect('operator');
   const lesson = {
     lesson: 'Run make types after a change of the schema',
@@ -132,6 +132,7 @@ test('bad input is explained, and nothing changes', async () => {
     ['search_logs', {}, /name a task, a run or a receipt/],
     ['search_logs', { path: 'build.log' }, /through this connection/],
     ['questions', { op: 'answer', question: 'Q99.1', answer: 'x' }, /no open question Q99\.1/],
+    ['store_trace', { type: 'correction', what: 'x' }, /type/],
     ['store_trace', { type: 'opinion', what: 'x' }, /type/],
   ];
   for (const [name, input, why] of wrong) {

@@ -61,13 +61,23 @@ test('a person may answer in words of their own', async () => {
   expect(await answerOf(ref)).toMatchObject({ text: 'Whatever gofmt says' });
 });
 
-test('another client gives the answer that its person confirmed as a call, by text or by number', async () => {
+test('a client without forms is told the command that a person would use, and answers nothing', async () => {
   const ref = await asked();
   const client = await bed.connect('operator', { era: 'legacy' });
   expect((await use(client, 'questions', { op: 'show', question: ref })).text).toContain('2. Spaces');
-  expect(await use(client, 'questions', { op: 'answer', question: ref })).toMatchObject({ isError: true });
-  await use(client, 'questions', { op: 'answer', question: ref, answer: '2' });
-  expect(await answerOf(ref)).toMatchObject({ option: 'Spaces' });
+  const told = await use(client, 'questions', { op: 'answer', question: ref, answer: '2' });
+  expect(told).toMatchObject({ isError: true });
+  expect(told.text).toContain(`tidemill answer ${ref} TEXT`);
+  expect(await answerOf(ref)).toBeNull();
+});
+
+test('an agent’s token answers nothing, also by a form that its client fills in', async () => {
+  const ref = await asked();
+  const client = await bed.connect('agent', { capabilities: { elicitation: { form: {} } } });
+  client.setRequestHandler('elicitation/create', async () => ({ action: 'accept', content: { answer: 'Tabs' } }));
+  const told = await use(client, 'questions', { op: 'answer', question: ref, answer: 'Tabs' });
+  expect(told.text).toContain('this connection belongs to an agent');
+  expect(await answerOf(ref)).toBeNull();
 });
 
 const MODERN = {

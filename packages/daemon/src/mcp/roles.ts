@@ -8,8 +8,9 @@ export type McpRole = AccessRole | AgentRole;
 type AgentRole = 'builder' | 'reviewer' | 'analyst';
 
 export const AGENTS: readonly McpRole[] = ['builder', 'reviewer', 'analyst'];
-export const READERS: readonly McpRole[] = ['viewer', 'operator', 'admin', 'worker'];
-export const OPERATORS: readonly McpRole[] = ['operator', 'admin'];
+export const READERS: readonly McpRole[] = ['viewer', 'operator', 'admin', 'worker', 'agent'];
+/** They add tasks, comments, lessons and proposals. */
+export const ADDERS: readonly McpRole[] = ['operator', 'admin', 'agent'];
 export const WORKERS: readonly McpRole[] = ['worker', 'admin'];
 
 export function roleOfMode(mode: Mode): AgentRole {

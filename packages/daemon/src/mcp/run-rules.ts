@@ -1,6 +1,6 @@
 import { type Api, AppError, type RouteName, type RunBinding } from '@tidemill/contract';
+import { checkedApi } from '../handlers/role.ts';
 import { type McpRole, roleOfMode } from './roles.ts';
-import { checkedApi } from './session.ts';
 
 type Rule = (input: Record<string, unknown>, run: RunBinding) => Record<string, unknown>;
 

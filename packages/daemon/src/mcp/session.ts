@@ -1,11 +1,13 @@
-import { type Api, AppError, type Project, type RouteName, type RunBinding } from '@tidemill/contract';
+import { type Api, AppError, type Project, type RunBinding } from '@tidemill/contract';
 import type { McpRole } from './roles.ts';
 
 /** Who calls the tools, and what they reach. */
 export interface Session {
   role: McpRole;
-  /** It refuses what the caller may not do. */
+  /** It refuses what the caller may not do. A model makes these calls, so they decide nothing and are recorded as an agent's. */
   api: Api;
+  /** For what a person said in a form. Null: a person cannot be asked through this connection. */
+  person: Api | null;
   /** For the record. A token's own name, and an agent's run, are used instead where they are known. */
   by: string;
   /** Set for the agent of a run: it is bound to the run's project and task. */
@@ -14,18 +16,6 @@ export interface Session {
   projectOf(root: string | undefined): Promise<Project>;
   /** The folder in which the caller may search log files; null where it has no access to files. */
   folderOf(project: Project): string | null;
-}
-
-/** An API that checks each call first. `check` throws, or returns the input to use. */
-export function checkedApi(api: Api, check: (name: RouteName, input: object) => object): Api {
-  return new Proxy(api, {
-    get: (target, name) => {
-      if (!(name in target)) return undefined;
-      const route = name as RouteName;
-      const call = target[route] as (input: object, ...rest: unknown[]) => unknown;
-      return (input: object, ...rest: unknown[]) => call(check(route, input), ...rest);
-    },
-  });
 }
 
 /** The project around a folder, among the known ones: the innermost that contains it. */

@@ -80,12 +80,15 @@ export function serveTasks(server: McpServer, session: Session): void {
     return { ...base, inputRequests: Object.fromEntries(asked) };
   });
   server.server.setRequestHandler('tasks/update', { params: ById }, async ({ taskId }, { mcpReq }) => {
+    const { person } = session;
+    if (!person)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'A person answers. They use: tidemill questions');
     const { project, questions } = { ...readTaskId(taskId), ...(await look(taskId, mcpReq.signal)) };
     for (const question of openQuestions(questions)) {
       const given = answerGiven(question, mcpReq.inputResponses?.[question.ref]);
       if (given === null) continue;
       await orNotFound(() =>
-        session.api.answerQuestion({ project, question: question.id, by: session.by, ...given }, mcpReq.signal),
+        person.answerQuestion({ project, question: question.id, by: session.by, ...given }, mcpReq.signal),
       );
     }
     return {};

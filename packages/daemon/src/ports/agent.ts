@@ -3,6 +3,7 @@ import type {
   AskedQuestion,
   FailureClass,
   Feedback,
+  HilConfig,
   Mode,
   ProgressReport,
   Usage,
@@ -32,6 +33,8 @@ export interface AgentBrief {
   } | null;
   attempt: number;
   feedback: Feedback[];
+  /** What the agent may decide itself, as the prompt says it in words. */
+  hilConfig: HilConfig;
   /** For a reviewer: what its evidence may refer to. */
   shown?: ShownChange;
 }

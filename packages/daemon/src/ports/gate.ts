@@ -1,5 +1,5 @@
 import type { GateCounts, Receipt } from '@tidemill/contract';
-import type { CheckCommand, GateReads } from '@tidemill/core';
+import type { CheckCommand, GateReads, TaskGate } from '@tidemill/core';
 import type { CommandWatch, ProcessControl } from './process-control.ts';
 
 /** What a command looked at below its folder, by paths relative to it. */
@@ -40,6 +40,8 @@ export interface GateRequest {
   isLanded?: boolean;
   /** Only these gates and the gates that they need. */
   only?: string[];
+  /** The gates of the tasks whose work it is. They run after the project's. */
+  own?: readonly TaskGate[];
   /** Gates that just failed on this tree. Their receipts get attempt 2. */
   again?: string[];
   /**

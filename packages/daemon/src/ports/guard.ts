@@ -10,7 +10,8 @@ export interface ToolCall {
 
 export type GuardVerdict = (
   | { kind: 'allow' }
-  | { kind: 'deny'; guard: string; reason: string }
+  /** `asks`: in their own session, the person may allow it; `input` is then the whole input to use. */
+  | { kind: 'deny'; guard: string; reason: string; asks?: true; input?: Record<string, unknown> }
   /** `input` is the whole input, not only what changed. */
   | { kind: 'rewrite'; guard: string; reason: string; input: Record<string, unknown> }
 ) & {
@@ -18,10 +19,15 @@ export type GuardVerdict = (
   observed?: { guard: string; reason: string; isSlow?: true }[];
 };
 
+/** A person's own session, or an agent's run. */
+export type SessionKind = 'own' | 'agent';
+
 /** Where a call is made. */
 export interface CallSituation {
   worktree: string;
   mode: Mode;
+  /** An agent's run unless it is said. */
+  session?: SessionKind;
   /** The current folder of the agent's shell. */
   cwd?: string;
   /** A guard that a person has bypassed for this call. The others decide. */

@@ -22,4 +22,6 @@ export interface LearnedGuards {
   read(name: string): Promise<string | null>;
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
+  /** What there is of that name, built-in or the project's own; null when there is nothing. */
+  find(name: string): Promise<{ isFinal: boolean } | null>;
 }

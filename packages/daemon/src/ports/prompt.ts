@@ -31,6 +31,17 @@ export interface RelatedTask {
   isLanded: boolean;
 }
 
+/** What the agents of a task are told about the specification that it is a part of. */
+export interface SpecContext {
+  number: number;
+  title: string;
+  summary: string;
+  architecture: string;
+  scope: { in: string[]; out: string[] };
+  /** In few lines; empty when it did not begin with an idea. */
+  idea: string;
+}
+
 /** What the prompt of a job is made of, besides its input. */
 export interface JobContext {
   hilConfig: HilConfig;
@@ -97,6 +108,8 @@ export interface Prompts {
     /** What was learned about such work, the best first. */
     lessons?: readonly KnownLesson[];
     judgedBy: JudgedBy;
+    /** Absent or null: the task is no part of one. */
+    spec?: SpecContext | null;
     /** A text in place of the mode's template. */
     template?: string;
   }): Promise<Briefing>;

@@ -66,4 +66,6 @@ export interface Reactors {
   /** Returns a function that removes it from the list. */
   enlist(reader: ListedReader): () => void;
   views(): Promise<ReactorView[]>;
+  /** Whether the project's reactors have handled the whole log, apart from those in the background. */
+  hasCaughtUp(projectId: string): Promise<boolean>;
 }

@@ -158,6 +158,8 @@ export interface CleanCheckout {
   path: string;
   commit: string;
   tree: string;
+  /** Submodules without files there: the person has not initialised them. */
+  emptySubmodules?: readonly string[];
   /** Files that differ from the tree: changed tracked files, and new files that git does not ignore. */
   changes(): Promise<string[]>;
   /** Files and folders there that git ignores. */

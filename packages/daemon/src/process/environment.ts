@@ -9,6 +9,12 @@ export interface Marker {
 export const HOME_MARK = 'TIDEMILL_HOME_ID';
 export const RUN_MARK = 'TIDEMILL_RUN';
 
+/** The agent that this process was started by, if one did: a child of a run has the run's mark. */
+export function agentOfRun(env: NodeJS.ProcessEnv): string | null {
+  const run = env[RUN_MARK];
+  return run === undefined || run === '' ? null : `agent of ${run}`;
+}
+
 const FIRST_PORT = 10_000;
 const FIRST_PROOF_PORT = 30_000;
 const PORTS_EACH = 20;

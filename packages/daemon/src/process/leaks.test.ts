@@ -43,6 +43,19 @@ describe('leaked processes', () => {
     expect(await leakedProcesses(homeId)).toEqual([]);
   });
 
+  it('are only those that still run when all were read', async () => {
+    const homeId = `/nowhere/${randomUUID()}`;
+    const env = childEnvironment(process.env, {}, { homeId, runId: 'run_brief' });
+    // New ones start all the time, and each ends while a scan goes on.
+    const loop = spawn('sh', ['-c', 'while :; do sleep 0.005; done'], { stdio: 'ignore', env });
+    await once(loop, 'spawn');
+    const commands = new Set<string>();
+    for (let scan = 0; scan < 40; scan++)
+      for (const { command } of await leakedProcesses(homeId)) commands.add(command);
+    await killLeaked(homeId);
+    expect(commands.has('')).toBe(false);
+  });
+
   it('name the process that still owns them', async () => {
     const homeId = `/nowhere/${randomUUID()}`;
     const env = childEnvironment(process.env, {}, { homeId, runId: 'run_c' });

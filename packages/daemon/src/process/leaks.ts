@@ -47,7 +47,14 @@ async function scanFor(homeId: string): Promise<MarkedProcess[]> {
     const runId = spared.has(pid) ? null : (runOf(pid, homeId) ?? runByMark(pid, homeId));
     if (runId !== null && processRow(pid)?.isZombie === false) runs.set(pid, runId);
   });
-  return [...runs].map(([pid, runId]) => ({ pid, runId, command: commandOf(pid), ownerPid: ownerOf(pid, runs) }));
+  const marked = [...runs].map(([pid, runId]) => ({
+    pid,
+    runId,
+    command: commandOf(pid),
+    ownerPid: ownerOf(pid, runs),
+  }));
+  // A process may end while the others are read. Then its command and its owner are unknown.
+  return marked.filter(({ pid }) => processRow(pid)?.isEnding === false);
 }
 
 /** Kills leaked processes, except for runs that are alive. Returns the killed processes. */

@@ -6,7 +6,12 @@ export interface ProcessRow {
   parent: number;
   group: number;
   isZombie: boolean;
+  /** Its memory is gone or going, and with it its command and environment. */
+  isEnding: boolean;
 }
+
+/** The kernel's flag of a process that exits (PF_EXITING). */
+const EXITING = 4;
 
 export const hasProcessTable = process.platform === 'linux';
 
@@ -37,8 +42,10 @@ export function processRow(pid: number): ProcessRow | null {
   const stat = processFile(pid, 'stat')?.toString('latin1');
   if (stat === undefined) return null;
   // The program's name is in parentheses and may contain any character.
-  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return { pid, parent: Number(parent), group: Number(group), isZombie: state === 'Z' || state === 'X' };
+  const [state, parent, group, , , , flags] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const isZombie = state === 'Z' || state === 'X';
+  const isEnding = isZombie || (Number(flags) & EXITING) !== 0;
+  return { pid, parent: Number(parent), group: Number(group), isZombie, isEnding };
 }
 
 /** Linux counts CPU time in hundredths of a second on every machine. */

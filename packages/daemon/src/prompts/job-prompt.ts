@@ -49,7 +49,10 @@ export function jobPrompt(
     autonomySection: autonomySection({ hilConfig: context.hilConfig, approved: {}, isDeclaring: false }),
     questionsSection: questions === '' ? '' : `${questions}\n`,
   };
-  return { prompt: fillTemplate<string>(template, { ...context.sections, ...common }), dropped };
+  const prompt = fillTemplate<string>(template, { ...context.sections, ...common });
+  // Also if a project's own template leaves it out. A trial only shows that the agent answers.
+  const isMissing = mode !== 'trial' && !template.uses.has('autonomySection');
+  return { prompt: isMissing ? `${prompt}\n${common.autonomySection}` : prompt, dropped };
 }
 
 /** An answer of several lines could look like a part of the prompt. */

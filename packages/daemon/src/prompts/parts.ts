@@ -5,6 +5,7 @@ import { lessonsSection, lessonText } from './lessons.ts';
 import { relatedSection, relatedText } from './related.ts';
 import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import type { FixedPlaceholder, PromptInput } from './sections.ts';
+import { specPart } from './spec-section.ts';
 import type { Placeholder, Template } from './template.ts';
 import { fenced, section } from './text.ts';
 
@@ -16,6 +17,7 @@ const PRIORITY = {
   task: 1,
   feedback: 0.95,
   lessons: 0.95,
+  spec: 0.9,
   plan: 0.9,
   conventions: 0.85,
   recentContext: 0.8,
@@ -69,6 +71,12 @@ export function partsOf(
       pieces: (input.lessons ?? []).map(lessonText),
       shape: lessonsSection,
       times: Math.max(1, times('lessonsSection')),
+    },
+    specSection: {
+      name: 'the specification',
+      priority: PRIORITY.spec,
+      ...specPart(input.spec ?? null),
+      times: Math.max(1, times('specSection')),
     },
     planCommentsSection: {
       ...feedbackPart('comments on the plan', comments, (texts) => section('Comments on the plan', texts)),

@@ -29,6 +29,7 @@ const TRIED = 'the new prompt';
 const NEVER_MISSING = [
   'feedbackSection',
   'lessonsSection',
+  'specSection',
   'forecastSection',
   'changedFilesSection',
   'proofSection',

@@ -1,6 +1,6 @@
 import { type HilConfig, type KnownLesson, MODES, type Mode, type OldChecks, type Task } from '@tidemill/contract';
 import { type ComingWork, comingText, type Deciding, type JudgedBy } from '@tidemill/core';
-import type { Change, ProvingCommand } from '../ports.ts';
+import type { Change, ProvingCommand, SpecContext } from '../ports.ts';
 import { acceptanceSection } from './acceptance.ts';
 import { autonomySection } from './autonomy.ts';
 import { changedFilesSection } from './changed-files.ts';
@@ -21,12 +21,14 @@ export interface PromptInput {
   mode: Mode;
   judgedBy: JudgedBy;
   lessons?: readonly KnownLesson[];
+  spec?: SpecContext | null;
 }
 
 /** Placeholders whose text is never cut: the task and the rules of the work. */
 export type FixedPlaceholder = Exclude<
   Placeholder,
   | 'diffSection'
+  | 'specSection'
   | 'lessonsSection'
   | 'feedbackSection'
   | 'planCommentsSection'

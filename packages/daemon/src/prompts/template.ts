@@ -7,6 +7,7 @@ export const PLACEHOLDERS = [
   'taskDescription',
   'taskId',
   'taskNumber',
+  'specSection',
   'acceptanceSection',
   'filesSection',
   'subtasksSection',

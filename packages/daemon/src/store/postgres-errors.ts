@@ -1,4 +1,4 @@
-import type { AppError } from '@tidemill/contract';
+import { AppError } from '@tidemill/contract';
 import { ConstraintError, diskFull, storeFailed } from './driver.ts';
 
 /** How a transaction failed: `race` and `lost` may be retried, the others are final. */
@@ -37,6 +37,12 @@ export function explain(error: unknown, failure: Failure): AppError | Constraint
   if (failure === 'full') return diskFull('the Postgres server', error);
   if (failure === 'clash') return new ConstraintError((error as Error).message, { cause: error });
   return storeFailed('Postgres failed', error);
+}
+
+/** The server was asked about a transaction that it has not begun: it crashed, and nothing of the transaction was saved. */
+export function isOfTheFuture(error: unknown): boolean {
+  const cause = error instanceof AppError ? error.cause : error;
+  return cause instanceof Error && 'code' in cause && cause.code === '22023';
 }
 
 /** True for errors of the server, false for bugs in our code. */

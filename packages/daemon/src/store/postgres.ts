@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Lookup, Slice } from '@tidemill/core';
 import type pg from 'pg';
 import type { RepairedRow } from '../ports.ts';
@@ -6,7 +7,7 @@ import type { Driver, PendingEvent, Reads } from './driver.ts';
 import { RowMemo } from './loaded-slice.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { ATTEMPTS, clientQuery, PostgresAddress, pause, poolQuery, untilBack } from './postgres-connection.ts';
-import { classify, explain, isServerError } from './postgres-errors.ts';
+import { classify, explain, isOfTheFuture, isServerError } from './postgres-errors.ts';
 import { listen } from './postgres-listener.ts';
 import { migrate } from './postgres-migrate.ts';
 import { ask, type PreparedCall } from './postgres-pipeline.ts';
@@ -22,12 +23,18 @@ const CLASH_ATTEMPTS = 3;
 const BEGIN: PreparedCall = { name: 'begin_batch', values: [] };
 /** All tables that a writer can change. */
 const TABLES = 'log_head, projects, workers, tasks, dependencies, runs, evidence, records, record_words, events';
+/** Whatever the server's setting: a commit is answered when it is on disk. The stronger settings for standbys stay. */
+const DURABLE = `SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
 const COMMIT: PreparedCall = { name: 'commit_batch', values: [] };
 
-/** Identifies a transaction whose COMMIT was sent, in case its reply is lost. */
+/**
+ * Identifies a transaction whose COMMIT was sent, in case its reply is lost. Its id alone does not: a server that crashed
+ * gives an id again that nothing on its disk has.
+ */
 interface Doubt {
   xid: string;
   head: number;
+  events: PendingEvent[];
 }
 /** The connection broke during the COMMIT: it may or may not have taken place. */
 class InDoubt extends Error {
@@ -111,7 +118,7 @@ export class PostgresDriver implements Driver {
         return 0;
       }
       const saves = savesOf(loaded, events, { channel: this.#address.channel, payload: this.#instance });
-      doubt = { xid: String(xid), head: this.#head };
+      doubt = { xid: String(xid), head: this.#head, events };
       const saved = await ask(writer, [...saves, COMMIT]);
       const before = Number(saved[saves.length - 1]?.[0]?.[0]);
       this.#head = before + events.length;
@@ -134,17 +141,16 @@ export class PostgresDriver implements Driver {
   }
 
   /** Asks the server whether a commit took place. Returns where its events begin, or null if nothing was saved. */
-  async #settle({ xid, head }: Doubt): Promise<number | null> {
+  async #settle({ xid, head, events }: Doubt): Promise<number | null> {
     for (let attempt = 1; ; attempt++) {
-      const { rows } = await untilBack(() =>
-        this.#readers.query<Row>(
-          `SELECT pg_xact_status($1::xid8) AS status, (SELECT min(seq) - 1 FROM events WHERE seq > $2
-           AND xmin::text = (($1::text)::numeric % 4294967296)::text) AS before`,
-          [xid, head],
-        ),
+      const rows = await untilBack(async () => (await this.#readers.query<Row>(SETTLING, [xid, head])).rows).catch(
+        (error: unknown) => {
+          if (isOfTheFuture(error)) return [];
+          throw error;
+        },
       );
       const status = rows[0]?.status;
-      if (status === 'committed') return Number(rows[0]?.before);
+      if (status === 'committed') return isSame(rows, events) ? Number(rows[0]?.seq) - 1 : null;
       if (status !== 'in progress') return null;
       await pause(attempt);
     }
@@ -158,6 +164,7 @@ export class PostgresDriver implements Driver {
     });
     try {
       await writer.connect();
+      await writer.query(DURABLE);
       for (const text of PREPARATIONS) await writer.query(text);
       // PREPARE does not accept these; running them once prepares them as well.
       await writer.query({ name: BEGIN.name, text: 'BEGIN' });
@@ -218,6 +225,17 @@ export class PostgresDriver implements Driver {
     await Promise.all([this.#writer?.end(), this.#readers.end()]);
   }
 }
+
+/** The events that a transaction appended, or one row without any. */
+const SETTLING = `SELECT status, seq, at, body FROM (SELECT pg_xact_status($1::xid8) AS status) AS asked
+  LEFT JOIN events ON seq > $2 AND events.xmin::text = (($1::text)::numeric % 4294967296)::text ORDER BY seq`;
+
+const isSame = (rows: Row[], events: PendingEvent[]): boolean =>
+  rows.length === events.length &&
+  events.every(({ at, body }, index) => {
+    const row = rows[index]!;
+    return Number(row.at) === at && isDeepStrictEqual(JSON.parse(String(row.body)), JSON.parse(JSON.stringify(body)));
+  });
 
 /** The connection is unusable; errors while closing it do not matter. */
 async function discard(client: pg.Client): Promise<void> {

@@ -8,6 +8,7 @@ import { cloneView, makeClone } from './proof-clone.ts';
 import type { Site, Standing } from './site.ts';
 import { clearStaleLock } from './stale-lock.ts';
 import { copyIndex, findAdmin } from './standing.ts';
+import { fillSubmodules, forgetSubmodules } from './submodules.ts';
 import type { Trash } from './trash.ts';
 import { reallyChanged } from './unconverted.ts';
 
@@ -32,6 +33,8 @@ interface Slot extends Standing {
   tidied: Promise<void>;
   /** Ignored files and folders that stay from one use to the next. */
   kept: string[];
+  /** Submodules whose files are there. */
+  submodules: string[];
 }
 
 const FOLDER = 'proofs';
@@ -59,7 +62,7 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
         return await show(site, slot, commit);
       } catch (error) {
         // Its state is unknown, so the slot is discarded.
-        await removeSlot(trash, slot);
+        await removeSlot(site, trash, slot);
         slots.splice(slots.indexOf(slot), 1);
         throw error;
       }
@@ -67,7 +70,7 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
     async close() {
       await Promise.allSettled(slots.map(({ tidied }) => tidied));
       await turn(async () => {
-        for (const slot of slots.splice(0)) await removeSlot(trash, slot);
+        for (const slot of slots.splice(0)) await removeSlot(site, trash, slot);
       });
     },
   };
@@ -80,13 +83,15 @@ async function removeLeftovers(site: Site, trash: Trash): Promise<void> {
     const path = join(folder, name);
     const admin = await findAdmin(site, { name, path });
     if (admin) await rm(admin, { recursive: true, force: true });
+    await forgetSubmodules(site, { name });
     await trash.throwAway(path);
   }
 }
 
-async function removeSlot(trash: Trash, slot: Slot): Promise<void> {
+async function removeSlot(site: Site, trash: Trash, slot: Slot): Promise<void> {
   await rm(slot.admin, { recursive: true, force: true });
   await rm(slot.index, { force: true });
+  await forgetSubmodules(site, slot);
   await trash.throwAway(slot.path);
 }
 
@@ -110,12 +115,22 @@ async function addSlot(site: Site, number: number): Promise<Slot> {
   await site.shared(() => site.git(['worktree', 'add', '-q', '--detach', '--no-checkout', path, target]));
   const admin = await findAdmin(site, place);
   if (!admin) throw new AppError('git_failed', `git did not register the worktree ${path}`);
-  return { ...place, admin, isFree: true, tidied: Promise.resolve(), kept: [] };
+  return { ...place, admin, isFree: true, tidied: Promise.resolve(), kept: [], submodules: [] };
 }
 
 async function show(site: Site, slot: Slot, commit: string): Promise<CleanCheckout> {
   const git = site.gitAt(slot);
-  const [view] = await Promise.all([cloneView(site), git(['reset', '-q', '--hard', commit])]);
+  const emptySubmodules: string[] = [];
+  const move = async (to: string) => {
+    await git(['reset', '-q', '--hard', to]);
+    const { paths, empty } = await fillSubmodules(site, slot, to, { isExact: true });
+    // git leaves the files of a submodule that this commit does not have.
+    const isLeft = slot.submodules.some((path) => !paths.includes(path));
+    slot.submodules = paths;
+    emptySubmodules.splice(0, Number.POSITIVE_INFINITY, ...empty);
+    if (isLeft) await clean(site, slot);
+  };
+  const [view] = await Promise.all([cloneView(site), move(commit)]);
   const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
   if (!tree) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
   await makeClone(site, slot, commit, view);
@@ -124,15 +139,16 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
     path: slot.path,
     commit,
     tree,
+    emptySubmodules,
     changes: () => changesIn(git, slot.path),
     ignored: () => ignoredIn(git),
     async reset() {
-      await git(['reset', '-q', '--hard', commit]);
+      await move(commit);
       await clean(site, slot);
       await makeClone(site, slot, commit, view);
     },
     async showInstead(other) {
-      await git(['reset', '-q', '--hard', other]);
+      await move(other);
       await clean(site, slot);
       await makeClone(site, slot, other, view);
     },

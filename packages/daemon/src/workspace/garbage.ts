@@ -7,6 +7,7 @@ import { isOurs, nameOfBranch } from './own-tip.ts';
 import { moveRefs, OWN_HEADS, type RefChange } from './ref.ts';
 import type { Place, Site } from './site.ts';
 import { asideFolder, findAdmin, worktreeOf } from './standing.ts';
+import { forgetSubmodules } from './submodules.ts';
 import type { Trash } from './trash.ts';
 import { addAll } from './tree.ts';
 import { unblocked } from './unblocked.ts';
@@ -68,6 +69,7 @@ export async function takeDown(site: Site, trash: Trash, place: Place, commits: 
     (ending) => `${place.index}${ending}`,
   );
   await Promise.all(leftovers.map((file) => rm(file, { force: true })));
+  await forgetSubmodules(site, place);
   site.indexStamps.delete(place.name);
   site.indexTrees.delete(place.index);
 }

@@ -51,6 +51,7 @@ import { openScratch, removeScratches } from './scratch.ts';
 import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
 import { findAdmin, isThere, stand } from './standing.ts';
+import { fillSubmodules } from './submodules.ts';
 import { openTrash, type Trash } from './trash.ts';
 import { changedFiles } from './tree-changes.ts';
 
@@ -214,10 +215,13 @@ async function openTask(site: Site, place: Standing): Promise<Worktree> {
   const base = await site.mergeBase(tip, target);
   const { number, branch, path } = place;
   // It has no commit and no files of its own, so it can start from the newest target.
-  if (base !== tip || base === target || !(await isUntouched(site, place, tip)))
+  if (base !== tip || base === target || !(await isUntouched(site, place, tip))) {
+    await fillSubmodules(site, place, tip, { isExact: false });
     return { number, branch, path, base, tip };
+  }
   await moveTo(site, place, { commit: target, attached: true }, 'moved on to the newest target');
   await moveRefs(site, [{ ref: place.tipRef, to: target, from: tip }]);
+  await fillSubmodules(site, place, target, { isExact: false });
   return { number, branch, path, base: target, tip: target };
 }
 

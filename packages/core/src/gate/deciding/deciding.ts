@@ -80,10 +80,13 @@ function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: s
   if (configuration !== null) return [configuration];
   if (after === null) return deletedWhys(file, changed);
   if (isUnread) return isCode(path) || isOfTests(path) ? ['is too large or not text, so it was not examined'] : [];
-  const switches = movedFrom === undefined && (isCode(path) || isOfTests(path)) ? switchesIn(path, old, now) : [];
+  const ofTests = before === null ? [] : ofTest(file, old, now);
+  const onlyAdds = ofTests.length === 0 && isTestFile(path) && isCode(path);
+  const isExamined = movedFrom === undefined && (isCode(path) || isOfTests(path));
+  const switches = isExamined ? switchesIn(path, old, now, { onlyAdds }) : [];
   if (before === null)
     return isInTestFolder(path) && SETUP.test(nameOf(path)) ? [...switches, 'sets tests up'] : switches;
-  return [...ofTest(file, old, now), ...switches];
+  return [...ofTests, ...switches];
 }
 
 const SETUP = /setup|teardown|bootstrap|global|environment|preload|register|hooks?\.|plugin/i;

@@ -1,4 +1,5 @@
 import { isOfTests } from './names.ts';
+import { withoutOwn } from './own-lines.ts';
 
 /** Code that ends or disables a check when it is added. An exit code other than 0 makes a check fail, which is harmless. */
 interface Switch {
@@ -86,10 +87,14 @@ const SWITCHES: Switch[] = [
   },
 ];
 
-/** What a change adds to a file that ends, disables or skips a check. */
-export function switchesIn(path: string, before: string, after: string): string[] {
+/**
+ * What a change adds to a file that ends, disables or skips a check. `onlyAdds`: the change adds whole test cases and nothing
+ * else, so what concerns only their own lines disables no existing check.
+ */
+export function switchesIn(path: string, before: string, after: string, { onlyAdds = false } = {}): string[] {
   const lower = path.toLowerCase();
-  const [old, now] = [collapsed(before), collapsed(after)];
+  const old = collapsed(before);
+  const now = onlyAdds ? withoutOwn(old, collapsed(after)) : collapsed(after);
   const added = addedLines(old, now);
   const found = SWITCHES.filter(({ of, inTests, pattern }) => {
     if ((of && !of.test(lower)) || (inTests && !isOfTests(path))) return false;

@@ -18,7 +18,8 @@ export const compiledTools: Tool[] = [
     ownIn: ['Cargo.lock'],
     async propose(folder) {
       const manifest = await folder.text('Cargo.toml');
-      const needs = /^\[(.*\.)?(dev-|build-)?dependencies/m.test(manifest) || /^\[workspace\]/m.test(manifest);
+      const isWorkspace = /^\[workspace[\].]/m.test(manifest);
+      const needs = /^\[(.*\.)?(dev-|build-)?dependencies/m.test(manifest) || isWorkspace;
       if (!needs) return { prepare: [], gates: [gate('test', 'cargo test', '10m')] };
       const env = { CARGO_HOME: 'target/cargo-home' };
       const lock = folder.present('Cargo.lock');
@@ -30,7 +31,7 @@ export const compiledTools: Tool[] = [
       const run = `cargo fetch${lock.length > 0 ? ' --locked' : ''}`;
       return {
         prepare: [{ run, files, env, comment: KEPT, makes: ['target'] }],
-        gates: [gate('test', 'cargo test --offline', '10m', { env })],
+        gates: [gate('test', `cargo test${isWorkspace ? ' --workspace' : ''} --offline`, '20m', { env })],
       };
     },
   },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gitWith } from '../../git/program.ts';
 
 /** The content of a folder of the repository, as far as it shows how the project is built. */
 export class Folder {
@@ -46,6 +47,13 @@ export class Folder {
     }
   }
 
+  /** Whether git tracks the file, or a file below the folder. */
+  async tracks(name: string): Promise<boolean> {
+    const git = gitWith({ cwd: this.root });
+    const { stdout } = await git(['ls-files', '-z', '--', `:(top,literal)${this.at(name)}`], { answers: [128] });
+    return stdout !== '';
+  }
+
   async names(folder = '.'): Promise<string[]> {
     return this.has(folder) ? await readdir(join(this.root, this.path, folder)).catch(() => []) : [];
   }
@@ -55,7 +63,7 @@ const DEEPEST = 3;
 const MOST_FOLDERS = 300;
 /** Folders whose packages are not the project's own: installed, built, or test fixtures. */
 const LEFT_OUT =
-  /^(\..*|node_modules|vendor|target|dist|build|out|coverage|venv|env|third_party|examples?|samples?|fixtures|testdata|tests?|__tests__|templates?|docs)$/i;
+  /^([._].*|node_modules|benchmarks?|bench|fuzz|scripts|website|e2e|[\w-]+-tests?|vendor|target|dist|build|out|coverage|venv|env|third_party|examples?|samples?|fixtures|testdata|tests?|__tests__|templates?|docs)$/i;
 
 /** The subfolders that may contain a separate package, nearest first, up to a limit. */
 export async function subfolders(root: string): Promise<Folder[]> {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { ciCommands, scriptsIn } from './ci.ts';
 import type { Folder } from './folder.ts';
+import { checkScripts } from './scripts.ts';
 import { gate, type ProposedGate, type ProposedStep, type Tool } from './tool.ts';
 
 const PackageJson = z.object({
@@ -104,14 +106,14 @@ async function workspacesOf(folder: Folder, { workspaces }: PackageJson): Promis
 }
 
 async function gatesOf(manager: Manager, folder: Folder, { scripts }: PackageJson): Promise<ProposedGate[]> {
-  const gates = ['typecheck', 'lint', 'test'].flatMap((name) => {
-    const script = scripts[name];
-    if (!script || script.includes('no test specified')) return [];
-    const run = manager.run(name);
-    return [gate(name, run !== name ? run : name === 'test' ? `${manager.name} test` : `${manager.name} run ${name}`)];
+  const inCi = scriptsIn(await ciCommands(folder));
+  const gates = checkScripts(scripts, inCi).map(({ name, script }) => {
+    const run = manager.run(script);
+    const own = script === 'test' ? `${manager.name} test` : `${manager.name} run ${script}`;
+    return gate(name, run !== script ? run : own, name.startsWith('test') ? '10m' : '5m');
   });
-  const hasTest = gates.some(({ name }) => name === 'test');
-  if (!hasTest && manager.ownTest && (await hasTestFiles(folder))) gates.push(gate('test', manager.ownTest));
+  const hasTest = gates.some(({ name }) => name.startsWith('test'));
+  if (!hasTest && manager.ownTest && (await hasTestFiles(folder))) gates.push(gate('test', manager.ownTest, '10m'));
   return gates;
 }
 
@@ -127,11 +129,16 @@ async function yarnInstall(isLocked: boolean, folder: Folder, { packageManager =
     folder.has('.yarnrc.yml') ||
     (await folder.text('yarn.lock')).includes('__metadata:');
   if (!isModern) return { run: `yarn install --non-interactive ${isLocked ? '--frozen-lockfile' : '--pure-lockfile'}` };
-  const hasModules = (await folder.text('.yarnrc.yml')).includes('node-modules');
+  const settings = await folder.text('.yarnrc.yml');
+  const hasModules = /^nodeLinker:\s*["']?(node-modules|pnpm)/m.test(settings);
+  // A cache that is committed comes with the checkout.
+  const cache =
+    /^cacheFolder:\s*["']?([^"'\n]+)/m.exec(settings)?.[1]?.replace(/^\.\//, '').replace(/\/+$/, '') ?? '.yarn/cache';
+  const isCommitted = await folder.tracks(cache);
   return {
     run: `yarn install${isLocked ? ' --immutable' : ''}`,
-    makes: [hasModules ? 'node_modules' : '.yarn/cache'],
+    makes: hasModules ? ['node_modules'] : isCommitted ? [] : [cache],
     // Without node_modules the packages are used where Yarn keeps them, so that has to be in the worktree.
-    env: { YARN_ENABLE_GLOBAL_CACHE: 'false', YARN_CACHE_FOLDER: '.yarn/cache' },
+    ...(isCommitted || hasModules ? {} : { env: { YARN_ENABLE_GLOBAL_CACHE: 'false', YARN_CACHE_FOLDER: cache } }),
   };
 }

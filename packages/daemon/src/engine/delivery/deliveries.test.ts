@@ -251,6 +251,8 @@ describe('a delivery that goes wrong', () => {
     deliverer.script = () => passed;
     await answer(text);
     expect((await deliveries())[1]).toMatchObject({ status, endedAt: expect.any(Number) });
+    const [ended] = (await bed.log('delivery.ended')).map(({ body }) => body).slice(1);
+    expect(ended).toMatchObject({ now: { state: status === 'rolled_back' ? 'healthy' : 'unknown' } });
     // Then what landed meanwhile is delivered.
     expect((await deliveries())[2]).toMatchObject({ status: 'healthy' });
   });

@@ -86,6 +86,7 @@ describe('a purge of the queue', () => {
     const project = (await mill.store.project(PROJECT))!;
     expect(await purgeQueue(store, project, ada)).toEqual([2, 3]);
     expect(await stages()).toEqual(['check', 'cancelled', 'cancelled']);
+    expect(await records()).toMatchObject([{ operation: 'purge_queue', tasks: [2, 3] }]);
   });
 
   test('of an empty queue is on record, too', async () => {

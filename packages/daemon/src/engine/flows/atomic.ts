@@ -1,4 +1,4 @@
-import { AppError } from '@tidemill/contract';
+import { AppError, type Refusal } from '@tidemill/contract';
 import type { Command, ReplyToAll } from '@tidemill/core';
 import type { Store } from '../../ports.ts';
 
@@ -8,16 +8,26 @@ type Done = Extract<ReplyToAll, { ok: true }>;
 export async function executeTogether(store: Store, commands: readonly Command[]): Promise<Done['replies']> {
   const reply = await store.executeAll(commands);
   if (reply.ok) return reply.replies;
-  const { code, message, hint } = reply.refusal;
-  throw new AppError(code, message, { hint });
+  throw refused(reply.refusal);
 }
 
-/** The same, but skips refused commands: their subjects have changed meanwhile. Returns the accepted commands. */
-export async function executeAccepted<C extends Command>(store: Store, commands: readonly C[]): Promise<C[]> {
+const refused = ({ code, message, hint }: Refusal) => new AppError(code, message, { hint });
+
+/**
+ * The same, but skips refused commands: their subjects have changed meanwhile. Returns the accepted commands. What
+ * `record` makes of those belongs to the same transaction; its refusal throws.
+ */
+export async function executeAccepted<C extends Command>(
+  store: Store,
+  commands: readonly C[],
+  record: (accepted: readonly C[]) => readonly Command[] = () => [],
+): Promise<C[]> {
   const left = [...commands];
   for (;;) {
-    const reply = await store.executeAll(left);
+    const all = [...left, ...record(left)];
+    const reply = await store.executeAll(all);
     if (reply.ok) return left;
+    if (reply.index >= left.length) throw refused(reply.refusal);
     left.splice(reply.index, 1);
   }
 }

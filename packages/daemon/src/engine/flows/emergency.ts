@@ -45,10 +45,12 @@ export async function purgeQueue(store: Store, { id: projectId }: Project, by: A
       ({ id: taskId }): CommandOf<'task.cancel'> => ({ type: 'task.cancel', projectId, taskId, by, from: 'open' }),
     );
     const record = { type: 'emergency.record', projectId, operation: 'purge_queue', by, reason: REQUESTED } as const;
-    const tasks = [...numbers.values()];
+    const numbersOf = (done: readonly CommandOf<'task.cancel'>[]) => done.map(({ taskId }) => numbers.get(taskId)!);
     if (page.length > 0 || purged.length === 0) {
-      const done = await executeAccepted(store, [...cancels, { ...record, workers: [], tasks }]);
-      purged.push(...done.flatMap((command) => (command.type === 'task.cancel' ? numbers.get(command.taskId)! : [])));
+      const recordOf = (done: readonly CommandOf<'task.cancel'>[]) => [
+        { ...record, workers: [], tasks: numbersOf(done) },
+      ];
+      purged.push(...numbersOf(await executeAccepted(store, cancels, recordOf)));
     }
     if (page.length < PAGE) return purged;
     afterNumber = page.at(-1)!.number;

@@ -119,6 +119,27 @@ export async function bypassGuard(
   if (taskId === null) await sessions.letPass(proposal.name, until);
 }
 
+/** The same for a guard that was not proposed: built-in, or written by a person. Returns until when. */
+export async function passGuard(
+  { guards, clock, sessions }: Pick<GuardTools, 'guards' | 'clock' | 'sessions'>,
+  name: string,
+  { taskId, by }: { taskId: string | null; by: Actor },
+): Promise<number> {
+  const found = await guards.find(name);
+  if (!found)
+    throw new AppError('not_found', `there is no guard ${name}`, {
+      hint: 'A refusal names its guard: tidemill events --type guard.denied',
+    });
+  if (!isPerson(by)) throw new AppError('forbidden', `only a person lets a call pass the guard ${name}`);
+  if (found.isFinal)
+    throw new AppError('conflict', `the guard ${name} is final: no call passes it`, {
+      hint: 'It protects git, the settings, the store or the review. Do yourself what the call would have done.',
+    });
+  const until = clock.now() + BYPASS_MS;
+  await sessions.letPass(name, until, taskId ?? undefined);
+  return until;
+}
+
 /**
  * Brings the file of a guard in line with its record, after a crash between the two. A file that a person changed or
  * removed stays as it is.

@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { closesNothing } from '@tidemill/core';
+import { closesNothing, taskGates } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { isProven, proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -30,7 +30,7 @@ export async function landStack(
   const proven: string[] = [];
   for (const { member, tree } of layers) {
     // A commit that was proven alone says so; the others stand on the proof of the last one.
-    proven.push((await isProven(deps, tree)) ? tree : top);
+    proven.push((await isProven(deps, tree, taskGates(member.task))) ? tree : top);
     const message = landingMessage(member.task, await proofHash(deps, proven.at(-1)!));
     commits.push(await deps.workspace.seal(member.ref, { tree, base: commits.at(-1) ?? base }, message));
   }
@@ -103,6 +103,7 @@ export async function settlePrepared(deps: EngineDeps, leased: LeasedTask, targe
     return false;
   }
   // The remote has it. It arrives here with the next fetch.
+  target.retriesSoon(leased.task.id);
   await waitFor(leased, moved.why);
   return true;
 }

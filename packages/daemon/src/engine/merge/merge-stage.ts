@@ -1,4 +1,4 @@
-import { wayBack } from '@tidemill/core';
+import { taskGates, wayBack } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { blindObstacle } from '../reactors/tripwire-watch.ts';
 import { isProven, type Prover } from '../stages/prove.ts';
@@ -41,11 +41,14 @@ export type RoundEnd = 'over' | 'again';
  */
 export async function mergeStage(deps: EngineDeps, head: LeasedTask, tools: MergeTools): Promise<void> {
   const batch = new Batch(deps, head);
+  tools.target.retriesNow(head.task.id);
   try {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       head.check();
       if ((await turn(deps, batch, tools)) === 'over') return;
     }
+    // Before the wait releases the task, or the project would look idle in between.
+    tools.target.retriesSoon(head.task.id);
     await waitFor(head, tools.target.tooFast(MAX_ROUNDS));
   } finally {
     await batch.close();
@@ -73,7 +76,7 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   if (candidate.kind === 'empty') return over(endAsEmpty(head));
   tools.prover.baseline.lookSoon();
   // One that is proven already lands at once; the others gain nothing by waiting for each other.
-  if (!(await isProven(deps, candidate.tree))) await joinOthers(deps, batch);
+  if (!(await isProven(deps, candidate.tree, taskGates(head.task)))) await joinOthers(deps, batch);
   const stack = await stackUp(deps, batch, candidate, tools.prover);
   if (stack.layers.length === 0) return 'over';
   return proveAndLand(deps, batch, stack, tools);

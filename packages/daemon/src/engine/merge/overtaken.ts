@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { type FoundConflict, wouldOvertake } from '@tidemill/core';
+import { type FoundConflict, taskGates, wouldOvertake } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { isProven } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -20,7 +20,7 @@ export async function foundConflict(
   { base, files }: { base: string; files: string[] },
 ): Promise<FoundConflict> {
   const unknown = { base, isResolved: false, overtakenBy: [] };
-  if (!task.conflicts || !task.head || !(await isProven(deps, task.head.tree))) return unknown;
+  if (!task.conflicts || !task.head || !(await isProven(deps, task.head.tree, taskGates(task)))) return unknown;
   const { workspace } = deps;
   const own = (await workspace.open(ref)).base;
   const isContained = (await workspace.commitsBetween(own, task.conflicts.base, 1)).length === 0;

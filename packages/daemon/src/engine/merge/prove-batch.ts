@@ -1,3 +1,4 @@
+import { taskGates } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { withFewerTests } from '../stages/fewer-tests.ts';
 import type { BuiltWork, Proof } from '../stages/prove.ts';
@@ -124,5 +125,6 @@ async function repaired(deps: EngineDeps, stack: Stack, tree: string): Promise<B
   const { base, layers } = stack;
   const { member, files } = layers[0]!;
   const message = `Candidate of #${member.task.number}`;
-  return { commit: await deps.workspace.seal(member.ref, { tree, base }, message), tree, files, base };
+  const commit = await deps.workspace.seal(member.ref, { tree, base }, message);
+  return { commit, tree, files, base, own: taskGates(member.task) };
 }

@@ -170,9 +170,18 @@ describe('a shared remote', { timeout: 60_000 }, () => {
     expect(await stages()).toEqual(['merge']);
     const open = await bed.store.records({ noun: 'alert', projectId: bed.projectId, isOpen: true });
     expect(open.map(({ text }) => text).join()).toContain('origin/main got new commits 10 times while the gates ran');
+    // Nobody needs to act: it is tried again, and until then the project is not idle.
+    const seen = new Set<string>();
+    for (let step = 0; step < 60; step += 1) {
+      await bed.pass(5 * SECOND);
+      const [task] = await bed.store.tasks({ projectId: bed.projectId });
+      seen.add(task!.lease ? 'tried' : bed.engine.isPushing ? 'waits' : 'idle');
+    }
+    expect([...seen].sort()).toEqual(['tried', 'waits']);
     gates.run = run;
     await bed.pass(10 * MINUTE);
     expect(await stages()).toEqual(['done']);
+    expect(bed.engine.isPushing).toBe(false);
     expect(await bed.alerts()).toEqual([]);
   });
 });

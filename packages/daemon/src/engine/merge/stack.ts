@@ -1,4 +1,4 @@
-import { agreedContents } from '@tidemill/core';
+import { agreedContents, taskGates } from '@tidemill/core';
 import type { Candidate } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { BuiltWork, Prover } from '../stages/prove.ts';
@@ -59,5 +59,6 @@ export function workOf({ base, layers }: Stack, count: number): BuiltWork {
   const { trial, tree } = layers[count - 1]!;
   const files = [...new Set(layers.slice(0, count).flatMap((layer) => layer.files))];
   const agreed = layers.slice(0, count).flatMap(({ member }) => agreedContents(member.task));
-  return { commit: trial, tree, files, base, agreed };
+  const own = layers.slice(0, count).flatMap(({ member }) => taskGates(member.task));
+  return { commit: trial, tree, files, base, agreed, own };
 }

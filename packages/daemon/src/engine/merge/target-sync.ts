@@ -16,6 +16,8 @@ const AGAIN_MS = 500;
 const MAX_ROUNDS = 5;
 
 const REFUSED_MS = 60_000;
+/** A landing that others overtook is tried again within this time. */
+const RETRIED_WITHIN_MS = 2 * 60_000;
 /** How long work that landed only here counts as unfinished. After that the remote is down for longer. */
 const PUSH_SOON_MS = 60_000;
 /** Over when the target and its remote are the same. */
@@ -49,6 +51,8 @@ export class TargetSync implements Reactor {
   #isPending = true;
   /** When something landed here that the remote could not be given at once. */
   #unpublishedSince: number | null = null;
+  /** Landings that are tried again by themselves, by task: until when that is expected. */
+  readonly #retries = new Map<string, number>();
   #tickIn: ReactorCall['tickIn'] = () => undefined;
   /** The remote refused a push: it is not asked again before that time. */
   #refusal: { text: string; until: number } | null = null;
@@ -72,10 +76,22 @@ export class TargetSync implements Reactor {
     if (this.#state.kind === 'ahead') await this.#pushRest();
   }
 
-  /** Work has landed here, and the remote will be tried again soon. */
+  /** Work has landed here or is about to, and the remote will be tried again soon. */
   get isPushing(): boolean {
     const since = this.#unpublishedSince;
-    return since !== null && this.#deps.clock.now() - since < PUSH_SOON_MS;
+    const now = this.#deps.clock.now();
+    if (since !== null && now - since < PUSH_SOON_MS) return true;
+    return [...this.#retries.values()].some((until) => now < until);
+  }
+
+  /** Others overtook the landing. It waits without anybody's help, so the project is not idle. */
+  retriesSoon(taskId: string): void {
+    this.#retries.set(taskId, this.#deps.clock.now() + RETRIED_WITHIN_MS);
+  }
+
+  /** The landing is tried now: its lease says that the project works. */
+  retriesNow(taskId: string): void {
+    this.#retries.delete(taskId);
   }
 
   /** Why nobody knows here what others have pushed, or null. */

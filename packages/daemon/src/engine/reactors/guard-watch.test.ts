@@ -4,7 +4,7 @@ import { ENGINE, guardFile, personActor } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { GuardedEngine } from '../../../../../test/support/guarded-engine.ts';
 import { answerHook } from '../../hooks/hook-answer.ts';
-import { bypassGuard, decideGuard, proposeGuard } from '../learning/guard-flow.ts';
+import { bypassGuard, decideGuard, passGuard, proposeGuard } from '../learning/guard-flow.ts';
 
 const ada = personActor('ada');
 const GENERATED = `- name: generated
@@ -216,4 +216,23 @@ describe('a guard that is proposed', () => {
     await eventually(async () => expect(await bed.log('guardProposal.bypass_used')).toHaveLength(1));
     expect(await proposal()).toMatchObject({ bypasses: 1, bypass: null });
   });
+});
+
+test('a built-in guard lets one call of one task pass after a bypass, and a final one lets none', async () => {
+  const stash = { tool: 'Bash', input: { command: 'git stash' } };
+  engine.calls = [stash, stash];
+  expect(await run(1)).toMatchObject({ kind: 'deny', guard: 'stash' });
+  await expect(passGuard(tools, 'stash', { taskId: 'task_2', by: ENGINE })).rejects.toMatchObject({
+    code: 'forbidden',
+  });
+  await passGuard(tools, 'stash', { taskId: 'task_2', by: ada });
+  expect(await run(3)).toMatchObject({ kind: 'deny', guard: 'stash' });
+  heard.splice(0);
+  await run(2);
+  expect(heard).toMatchObject([{ kind: 'allow' }, { kind: 'deny', guard: 'stash' }]);
+  for (const [guard, why] of [
+    ['untouchable', 'is final'],
+    ['nothing', 'there is no guard'],
+  ] as const)
+    await expect(passGuard(tools, guard, { taskId: null, by: ada })).rejects.toThrow(why);
 });

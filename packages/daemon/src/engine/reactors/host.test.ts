@@ -69,6 +69,21 @@ describe('events', () => {
     expect(seen).toEqual(['start', 'a', 'b', 'c']);
   });
 
+  test('have all been handled only when the last call has ended, the first call included; the background does not count', async () => {
+    await add(() => clock.sleep(SECOND).then(() => undefined));
+    await add(() => clock.sleep(MINUTE).then(() => undefined), { name: 'tripwires' });
+    await add(() => clock.sleep(MINUTE).then(() => undefined), { name: 'other', projectId: 'project_2' });
+    expect(await host.hasCaughtUp(projectId)).toBe(false);
+    await pass(2 * SECOND);
+    expect(await host.hasCaughtUp(projectId)).toBe(true);
+    await raise('a');
+    expect(await host.hasCaughtUp(projectId)).toBe(false);
+    await pass(2 * SECOND);
+    expect(await host.hasCaughtUp(projectId)).toBe(true);
+    // The sleeping calls end before the host is stopped.
+    await pass(3 * MINUTE);
+  });
+
   test('are those of its project, unless it follows all projects', async () => {
     const own: string[] = [];
     const all: string[] = [];

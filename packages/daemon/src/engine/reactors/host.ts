@@ -1,4 +1,4 @@
-import type { EventType, LoggedEvent, ReactorView } from '@tidemill/contract';
+import { type EventType, type LoggedEvent, REACTORS, type ReactorView } from '@tidemill/contract';
 import type { Clock, ListedReader, OwnWrites, Reactor, ReactorHandle, Reactors, Store } from '../../ports.ts';
 import { watchWrites } from './own-writes.ts';
 import { RunningReactor } from './running-reactor.ts';
@@ -28,6 +28,8 @@ export class ReactorHost implements Reactors {
   readonly #running = new Set<RunningReactor>();
   readonly #listed = new Set<ListedReader>();
   readonly #looping = new Set<Reactor>();
+  /** By project: the position up to which its reactors are known to have handled the log. */
+  readonly #caughtUp = new Map<string, number>();
   #turn: AbortController | null = null;
   #following: Promise<void> | null = null;
 
@@ -74,6 +76,18 @@ export class ReactorHost implements Reactors {
       lastError,
     }));
     return [...(await Promise.all([...this.#running].map((running) => this.#viewOf(running, head)))), ...listed];
+  }
+
+  async hasCaughtUp(projectId: string): Promise<boolean> {
+    const own = [...this.#running].filter(
+      ({ reactor, state }) => isWaitedFor(reactor, projectId) && state !== 'paused',
+    );
+    if (own.some(({ hasStarted }) => !hasStarted)) return false;
+    const head = await this.#deps.store.lastSeq();
+    if (this.#caughtUp.get(projectId) === head) return true;
+    for (const running of own) if ((await this.#viewOf(running, head)).behind > 0) return false;
+    this.#caughtUp.set(projectId, head);
+    return true;
   }
 
   /** Resolves when all calls have ended and the subscription is closed. */
@@ -154,4 +168,10 @@ export class ReactorHost implements Reactors {
       })
       .catch((error: unknown) => onNote('an alert could not be recorded', error));
   }
+}
+
+/** Reactors in the background only tidy up, or tell others. What they have not done yet is done after the next start. */
+function isWaitedFor({ name, projectId }: Reactor, wanted: string): boolean {
+  const traits: { isBackground?: boolean } | undefined = (REACTORS as Record<string, object>)[name];
+  return projectId === wanted && traits?.isBackground !== true;
 }

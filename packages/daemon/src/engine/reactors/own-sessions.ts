@@ -2,9 +2,16 @@ import { REACTORS } from '@tidemill/contract';
 import type { Knowledge, OwnSessions, RoutedReactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { sessionKnowledge } from '../learning/session-knowledge.ts';
+import { sessionWork } from '../learning/session-work.ts';
 
 const EVERY_MS = 60_000;
+const MOST_TASKS = 200;
+const PAGE = 1_000;
+/** Claims name new evidence. */
+const MOST_PROVEN = 2_000;
 const LEAST_CONFIDENCE = 0.6;
+
+type Deps = Pick<EngineDeps, 'store' | 'project'>;
 
 /** Keeps what the hooks of a person's own sessions need: a hook has no time to ask the daemon. */
 export class OwnSessionWatch implements RoutedReactor {
@@ -12,11 +19,13 @@ export class OwnSessionWatch implements RoutedReactor {
   readonly projectId: string;
   readonly on = REACTORS['own-sessions'].on;
   readonly everyMs = EVERY_MS;
-  readonly #deps: EngineDeps;
-  readonly #knowledge: Knowledge;
+  readonly #deps: Deps;
+  readonly #knowledge: Pick<Knowledge, 'all'>;
   readonly #sessions: OwnSessions;
+  #proven: string[] = [];
+  #position = 0;
 
-  constructor(deps: EngineDeps, knowledge: Knowledge, sessions: OwnSessions) {
+  constructor(deps: Deps, knowledge: Pick<Knowledge, 'all'>, sessions: OwnSessions) {
     this.#deps = deps;
     this.projectId = deps.project.id;
     this.#knowledge = knowledge;
@@ -24,7 +33,31 @@ export class OwnSessionWatch implements RoutedReactor {
   }
 
   async handle(): Promise<void> {
-    await this.#sessions.tell(sessionKnowledge([...(await this.#lessons()), ...(await this.#knowledge.all())]));
+    await this.#tellProven();
+    const known = sessionKnowledge([...(await this.#lessons()), ...(await this.#knowledge.all())]);
+    await this.#sessions.tell([await this.#openWork(), known].filter((text) => text !== '').join('\n'));
+  }
+
+  async #openWork(): Promise<string> {
+    const { store, project } = this.#deps;
+    const own = Object.values(project.rules.pipelines).flatMap((pipeline) => Object.keys(pipeline.stages));
+    const stages = [...new Set(['open', 'needs_info', 'blocked', ...own])];
+    const tasks = await store.tasks({ projectId: project.id, stages, newestFirst: true, limit: MOST_TASKS });
+    const questions = await store.records({ noun: 'question', projectId: project.id, isOpen: true });
+    return sessionWork({ questions, tasks });
+  }
+
+  /** Evidence is only added, so each link is read once. */
+  async #tellProven(): Promise<void> {
+    const { store, project } = this.#deps;
+    for (;;) {
+      const links = await store.evidence({ projectId: project.id, afterPosition: this.#position, limit: PAGE });
+      const passed = links.filter(({ status }) => status === 'pass').map(({ hash }) => hash);
+      this.#proven = [...this.#proven, ...passed].slice(-MOST_PROVEN);
+      this.#position = links.at(-1)?.position ?? this.#position;
+      if (links.length < PAGE) break;
+    }
+    await this.#sessions.prove(this.#proven);
   }
 
   /** Lessons in use, of this project and for all. A session has no files yet, so none is chosen by them. */

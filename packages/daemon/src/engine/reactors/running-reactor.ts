@@ -35,6 +35,8 @@ export class RunningReactor implements ReactorHandle {
   /** The last event that was queued or not relevant to the reactor. */
   fedTo: number;
   state: ReactorView['state'] = 'running';
+  /** The first call has ended, which looks for work that an earlier process did not finish. */
+  hasStarted = false;
   lastError: ReactorView['lastError'] = null;
   readonly #context: ReactorContext;
   readonly #stopped = new AbortController();
@@ -95,6 +97,7 @@ export class RunningReactor implements ReactorHandle {
   async #run(): Promise<void> {
     const { signal } = this.#stopped;
     await this.#tick('start');
+    this.hasStarted = true;
     while (!signal.aborted) {
       if (this.#queue.length > 0) await this.#takeEvents();
       if (this.#isTickDue && !signal.aborted) await this.#tick('tick');

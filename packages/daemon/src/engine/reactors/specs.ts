@@ -65,7 +65,7 @@ export class SpecWatch implements Reactor {
       else if (body.type === 'question.answered' || body.type === 'question.closed') {
         const about = body.taskId === null ? await this.#deps.store.record('question', body.questionId) : null;
         if (about?.subjectId) specs.add(about.subjectId);
-      } else if ('taskId' in body && body.taskId !== null) {
+      } else if ('taskId' in body && body.taskId) {
         const spec = this.#byTask.get(body.taskId);
         if (spec !== undefined) specs.add(spec);
       }

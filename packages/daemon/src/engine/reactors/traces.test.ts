@@ -179,6 +179,18 @@ describe('corrections by people', () => {
     ]);
   });
 
+  test('what a person corrects in their own session is a correction, and counted', async () => {
+    const said = (at: number): HookRefusal => ({
+      ...{ kind: 'corrected', at, session: `s${at}`, guard: 'person', reason: 'no, use the helper', call: null },
+    });
+    await open(() => ({ hookRefusals: { take: (keep) => keep([said(1), said(2), said(3)]) } }));
+    await bed.start();
+    await bed.pass(5 * MINUTE);
+    expect((await traces())[0]).toMatchObject({ type: 'correction', source: 'person', what: 'no, use the helper' });
+    const patterns = await bed.store.records({ noun: 'pattern', projectId: bed.projectId, isOpen: true });
+    expect(patterns).toMatchObject([{ count: 3, type: 'correction' }]);
+  });
+
   test('a call that a hook refuses in a person’s own session is a violation, without secrets and counted', async () => {
     const call = { tool: 'Bash', cwd: '.', input: { command: 'git push --force', env: 'token=abcdef' }, isCut: false };
     const refusal = (at: number): HookRefusal => ({ at, session: 's1', guard: 'push', reason: 'no force', call });

@@ -3,6 +3,7 @@ import {
   accountId,
   type EventBody,
   type Feedback,
+  type HilConfig,
   MODES,
   type Mode,
   type ProgressReport,
@@ -37,6 +38,8 @@ export interface RunBrief {
   task: AgentBrief['task'];
   /** Previous runs of the same work and mode. */
   attempt: number;
+  /** What the agent may decide, if the task has its own rules. */
+  hilConfig?: HilConfig;
   /** For a reviewer: what its evidence may refer to. */
   shown?: ShownChange;
 }
@@ -131,7 +134,7 @@ export class AgentRun {
 
   async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
     this.#attempt += 1;
-    const { briefing, task, attempt } = await this.#brief(feedback);
+    const { briefing, task, attempt, hilConfig } = await this.#brief(feedback);
     if (this.#attempt === 1) this.#allowedUsd = (await this.#deps.store.run(this.#runId))?.reservedUsd ?? 0;
     const agent = this.#agent ?? this.#deps.agentFor(this.#mode);
     // A replay must not find out what became of its task, nor be told more than its variant.
@@ -167,6 +170,7 @@ export class AgentRun {
           task,
           attempt: attempt + this.#attempt,
           feedback,
+          hilConfig: hilConfig ?? this.#deps.project.rules.hilConfig,
           ...(this.#shown && { shown: this.#shown }),
         },
       },

@@ -6,6 +6,7 @@ import {
   MAX_VALIDATION_RETRIES,
   modeOf,
   SAME_FAILURE_LIMIT,
+  taskGates,
 } from '@tidemill/core';
 import type { Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -202,7 +203,7 @@ const sameCodeFeedback = (gates: string[]) =>
 async function sameAsBefore(deps: EngineDeps, leased: LeasedTask, tree: string): Promise<string[]> {
   const { failures, fingerprints } = ((await deps.store.task(leased.task.id)) ?? leased.task).counters;
   const wasSentBack = leased.sentBack.has(tree) || Object.keys({ ...failures, ...fingerprints }).length > 0;
-  return wasSentBack ? failedBefore(deps, tree) : [];
+  return wasSentBack ? failedBefore(deps, tree, taskGates(leased.task)) : [];
 }
 
 /** Returns null when the environment is the cause. */
@@ -271,7 +272,7 @@ async function unfinished(
   if (files.length === 0) return ['You have not changed any file yet.', ...left].join('\n');
   const { signal, control, watch } = leased;
   const [reports, coming] = await Promise.all([
-    deps.gates.run({ path, tree, files, signal, control, watch, maxMs: STOP_CHECK_MS }),
+    deps.gates.run({ path, tree, files, signal, control, watch, own: taskGates(leased.task), maxMs: STOP_CHECK_MS }),
     notice.about(commit),
   ]);
   const failed = reports.filter(({ receipt }) => receipt.status === 'fail' && isBlocking(receipt));

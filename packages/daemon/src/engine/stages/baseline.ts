@@ -1,5 +1,5 @@
 import { type GateCounts, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
-import { newestByGate } from '@tidemill/core';
+import { newestByGate, ownFileAdvice } from '@tidemill/core';
 import type { GateReport, GateRequest, Gates, PreparationRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { StandingAlerts } from '../reactors/standing-alerts.ts';
@@ -43,6 +43,8 @@ export class Baseline {
   #lookedAt: string | null = null;
   /** The gates that are known to fail. */
   #red: RedGate[] = [];
+  /** Submodules without files in the last checkout. */
+  #empty: readonly string[] = [];
   readonly #alerts: StandingAlerts;
   readonly #stopped: AbortSignal;
 
@@ -162,6 +164,11 @@ export class Baseline {
     const text =
       `${target} itself fails ${names.join(', ')}, so no work based on it can land. Agents are not sent back for it. ` +
       `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names.join(', ')}" ${names.map((gate) => `--repairs ${gate}`).join(' ')}\n\n` +
+      emptyText(this.#empty) +
+      red
+        .map(({ gate, excerpt }) => ownFileAdvice(gate, excerpt))
+        .flatMap((line) => (line ? `${line}\n\n` : []))
+        .join('') +
       red.map(({ gate, excerpt }) => `${gate}: ${excerpt}`).join('\n\n');
     const about = {
       kind: 'baseline_red',
@@ -181,6 +188,7 @@ export class Baseline {
     const turn = this.#looking.then(async () => {
       waiting?.end();
       const checkout = await workspace.checkOut(commit);
+      this.#empty = [...(checkout.emptySubmodules ?? [])];
       try {
         await prepareCheckout(this.#deps, checkout, { signal, watch });
         const { path, tree } = checkout;
@@ -245,6 +253,12 @@ export class Baseline {
     this.#lookedAt = null;
   }
 }
+
+const emptyText = (submodules: readonly string[]): string =>
+  submodules.length === 0
+    ? ''
+    : `These submodules are empty, because your checkout does not have them: ${submodules.slice(0, 5).join(', ')}. ` +
+      'If the gates need them: git submodule update --init --recursive\n\n';
 
 /** A gate that only fixed files on the target does not count as failing. */
 const isRed = ({ receipt, fixed }: GateReport): boolean => isBlocking(receipt) && fixed.length === 0;

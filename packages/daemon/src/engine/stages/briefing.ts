@@ -8,7 +8,7 @@ import {
   type Mode,
   type Task,
 } from '@tidemill/contract';
-import { judgedBy, judgedFor, newestByGate, type ShownChange } from '@tidemill/core';
+import { judgedBy, judgedFor, newestByGate, type ShownChange, TASK_GATE_MS, taskGates } from '@tidemill/core';
 import type { Briefing, Change, Gates, Preparation, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { RunLessons } from '../learning/run-lessons.ts';
@@ -17,6 +17,7 @@ import { comingWork } from './coming-conflicts.ts';
 import { decidingIn } from './deciding.ts';
 import { withFewerTests } from './fewer-tests.ts';
 import { relatedTasks } from './related-tasks.ts';
+import { specContext } from './spec-context.ts';
 
 const DIFF_LIMIT = 200_000;
 /** Of each file. */
@@ -50,7 +51,8 @@ export async function briefingFor(
   const hilConfig = task.hilConfig ?? project.rules.hilConfig;
   const coming = isBuilding(mode) ? await comingWork(sources, task) : [];
   const related = () => relatedTasks(sources, task);
-  const proofs = isBuilding(mode) ? sources.gates.checks : [];
+  const own = taskGates(task).map((gate) => ({ ...gate, proves: [], timeout: TASK_GATE_MS }));
+  const proofs = isBuilding(mode) ? [...sources.gates.checks, ...own] : [];
   const told = warned.length > 0 ? { ...task, feedback: [...task.feedback, ...warned] } : task;
   const input = {
     task: told,
@@ -65,6 +67,7 @@ export async function briefingFor(
     coming,
     related,
     lessons,
+    spec: await specContext(sources, task),
   };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
@@ -126,6 +129,7 @@ export async function taskBrief(
     record,
     task: { id, number, title, body, acceptance, files, stage },
     attempt: task.runs[mode] ?? 0,
+    hilConfig: task.hilConfig ?? sources.project.rules.hilConfig,
     ...(mode === 'review' ? { shown } : {}),
   };
 }

@@ -1,5 +1,5 @@
 import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
-import { isComparedWith, newestByGate } from '@tidemill/core';
+import { isComparedWith, newestByGate, type TaskGate, taskGates } from '@tidemill/core';
 import type { CleanCheckout, GateReport, GateRequest, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { Tripwires } from '../tripwire/tripwires.ts';
@@ -19,6 +19,8 @@ export interface BuiltWork {
   base: string;
   /** Contents of workflow files that people agreed to, if it is the work of several tasks. */
   agreed?: string[];
+  /** The gates of its tasks, if it is the work of several. Absent: those of the leased task. */
+  own?: TaskGate[];
 }
 
 export type Proof =
@@ -71,7 +73,7 @@ export class Prover {
   ): Promise<Proof> {
     let work = first;
     for (let repairs = 0; ; repairs += 1) {
-      if ((await isProven(this.#deps, work.tree)) && (await this.#isCompared(leased, work)))
+      if ((await isProven(this.#deps, work.tree, ownOf(leased, work))) && (await this.#isCompared(leased, work)))
         return { kind: 'passed', work };
       const workflows = await openWorkflows(this.#deps, leased, work, work.agreed);
       if (workflows.length > 0 && this.#deps.workflows === 'refuse')
@@ -159,12 +161,15 @@ export class Prover {
       watch,
       changes,
       reset,
+      own: ownOf(leased, work),
       ...(held === undefined ? {} : { held }),
       ...this.#compared(leased, work),
     };
     if (tries === 'again') {
       const newest = await evidenceOf(this.#deps, tree);
-      const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && newest.get(gate)?.status !== 'pass');
+      const only = [...gates.names, ...namesOf(request.own)].filter(
+        (gate) => gate !== INTEGRITY_GATE && newest.get(gate)?.status !== 'pass',
+      );
       if (only.length > 0 && newest.get(INTEGRITY_GATE)?.status === 'pass')
         return gates.run({ ...request, only, again: only.filter((gate) => newest.get(gate)?.status === 'fail') });
     }
@@ -196,7 +201,9 @@ export class Prover {
     for (const { receipt } of reports)
       if (receipt.status === 'pass') await this.environment.clear(`gate ${receipt.gate}`);
     if (bad.length === 0) return { kind: 'passed', work };
-    const names = bad.map(({ receipt }) => receipt.gate);
+    // A task's own command says something about its work only: on the target it has nothing to find.
+    const ownNames = namesOf(ownOf(leased, work));
+    const names = bad.map(({ receipt }) => receipt.gate).filter((gate) => !ownNames.includes(gate));
     const red = await this.baseline.redAmong(work.base, names, leased);
     const own = bad.filter(({ receipt }) => !red.has(receipt.gate) || leased.task.repairs.includes(receipt.gate));
     const killed = own.find(({ receipt }) => receipt.status === 'unverified' && isKill(receipt.exitCode));
@@ -215,6 +222,8 @@ export class Prover {
   }
 }
 
+const namesOf = (gates: readonly TaskGate[]) => gates.map(({ name }) => name);
+const ownOf = ({ task }: LeasedTask, { own }: BuiltWork): TaskGate[] => own ?? taskGates(task);
 const ownerOf = ({ task }: LeasedTask, { base }: BuiltWork) => ({ base, taskNumber: task.number });
 
 /** The shell returns 137 when its program was killed. When the shell itself was killed, there is no exit code. */
@@ -233,16 +242,20 @@ const failure = (work: BuiltWork, gate: string, text: string): Proof => ({
   feedback: [{ kind: 'gate', text, files: [] }],
 });
 
-/** Returns whether exactly this tree passed every gate under the current settings. */
-export async function isProven(deps: EngineDeps, tree: string): Promise<boolean> {
+/** Returns whether exactly this tree passed every gate under the current settings, and the gates of its tasks. */
+export async function isProven(deps: EngineDeps, tree: string, own: readonly TaskGate[]): Promise<boolean> {
   const newest = await evidenceOf(deps, tree);
-  return deps.gates.names.every((gate) => newest.get(gate)?.status === 'pass');
+  const hasPassed = (gate: string) => newest.get(gate)?.status === 'pass';
+  return (
+    deps.gates.names.every(hasPassed) &&
+    own.every(({ name, run }) => hasPassed(name) && newest.get(name)?.command === run)
+  );
 }
 
 /** Returns the gates that exactly this tree failed under the current settings. */
-export async function failedBefore(deps: EngineDeps, tree: string): Promise<string[]> {
+export async function failedBefore(deps: EngineDeps, tree: string, own: readonly TaskGate[]): Promise<string[]> {
   const newest = await evidenceOf(deps, tree);
-  return deps.gates.names.filter((gate) => newest.get(gate)?.status === 'fail');
+  return [...deps.gates.names, ...namesOf(own)].filter((gate) => newest.get(gate)?.status === 'fail');
 }
 
 /** The evidence hash for a landed commit: the last link of the receipts that prove its tree. */

@@ -95,7 +95,9 @@ export class RunGuard {
   async #takeBypass(call: ToolCall, worktree: string, guard: string): Promise<boolean> {
     const { subjectId: taskId } = this.#run;
     const found = await this.#proposed(guard);
-    if (found?.bypass?.taskId !== taskId) return false;
+    const { ownSessions, clock } = this.#deps;
+    if (!found) return ownSessions?.takePass(guard, taskId, clock.now()) ?? false;
+    if (found.bypass?.taskId !== taskId) return false;
     const about = { projectId: this.#deps.project.id, proposalId: found.id, taskId };
     const entry = this.#entry(call, worktree, { verdict: 'bypassed', guard, observed: [] });
     const reply = await this.#deps.store.execute({

@@ -12,7 +12,8 @@ export async function runTwice(gates: Gates, request: GateRequest): Promise<Gate
   await request.reset?.();
   // Includes gates that were not run because they need a failed one.
   const hasPassed = (gate: string) => reports.some(({ receipt }) => receipt.gate === gate && receipt.status === 'pass');
-  const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && !hasPassed(gate));
+  const own = (request.own ?? []).map(({ name }) => name);
+  const only = [...gates.names, ...own].filter((gate) => gate !== INTEGRITY_GATE && !hasPassed(gate));
   return [...reports, ...(await gates.run({ ...request, only, again }))];
 }
 

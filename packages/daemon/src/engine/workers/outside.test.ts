@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EventBody, type OutsideClaim, personActor } from '@tidemill/contract';
+import { AUTONOMY_PRESETS, type EventBody, type HilConfig, type OutsideClaim, personActor } from '@tidemill/contract';
 import { type Command, LEASE_CAP_MS } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
@@ -73,7 +73,7 @@ async function must(command: Command): Promise<void> {
   const reply = await store.execute(command);
   if (!reply.ok) throw new Error(reply.refusal.message);
 }
-const addTask = (number: number) =>
+const addTask = (number: number, more: { hilConfig?: HilConfig } = {}) =>
   must({
     type: 'task.create',
     projectId,
@@ -86,6 +86,7 @@ const addTask = (number: number) =>
     files: [],
     dependsOn: [],
     priority: 2,
+    ...more,
   });
 const claimed = async (name: string) => (await made.engine.outside.claim(name, OWNER))!;
 const taskOf = async ({ number }: OutsideClaim) => (await store.taskByNumber(projectId, number))!;
@@ -104,6 +105,11 @@ afterEach(async () => {
   await store.close();
   repository.remove();
   rmSync(home, { recursive: true });
+});
+
+test('a claim of an outside worker says as data what it may decide, by the rules of its task', async () => {
+  await addTask(1, { hilConfig: AUTONOMY_PRESETS.confirm_all });
+  expect((await claimed('alpha')).hilConfig).toEqual(AUTONOMY_PRESETS.confirm_all);
 });
 
 describe('the silence of an outside worker', () => {

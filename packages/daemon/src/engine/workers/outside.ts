@@ -207,7 +207,8 @@ export class OutsideWork {
       if (!before) await leased.must({ type: 'run.brief', runId, promptTokens, dropped, lessons: told });
       const { number, title, stage } = task;
       const { token: fence, expiresAt } = task.lease!;
-      return { number, title, stage, mode, runId, fence, expiresAt, worktree, prompt };
+      const hilConfig = task.hilConfig ?? this.#deps.project.rules.hilConfig;
+      return { number, title, stage, mode, runId, fence, expiresAt, worktree, prompt, hilConfig };
     } catch (error) {
       await this.#giveBack(leased, error);
       throw asRefusal(error, task);

@@ -6,13 +6,21 @@ import {
   guardFile,
   guardFileText,
   isLiveGuard,
+  type PassedGuard,
   type Project,
   type RouteRequest,
 } from '@tidemill/contract';
-import { bypassGuard, decideGuard, type GuardTools, proposeGuard } from '../../engine/learning/guard-flow.ts';
+import {
+  bypassGuard,
+  decideGuard,
+  type GuardTools,
+  passGuard,
+  proposeGuard,
+} from '../../engine/learning/guard-flow.ts';
 import type { Services } from '../context.ts';
 import { projectOf, taskOf } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
+import { recordOwnTrace } from '../trace/own.ts';
 
 export const guardHandlers: Handlers<'guards'> = {
   guardProposals: listGuards,
@@ -53,19 +61,35 @@ async function decide(services: Services, input: Signed<'decideGuardProposal'>):
   );
 }
 
-async function bypass(services: Services, input: Signed<'bypassGuard'>): Promise<GuardProposalView> {
-  const { project, tools, proposal } = await find(services, input);
-  const taskId = input.task === undefined ? null : (await taskOf(services, project, input.task)).id;
-  await bypassGuard(tools, proposal, { taskId, why: input.why, by: input.by });
-  return view(tools, (await services.store.record('guardProposal', proposal.id))!);
+async function bypass(services: Services, input: Signed<'bypassGuard'>): Promise<PassedGuard> {
+  const { why, by } = input;
+  const project = await projectOf(services, input.project);
+  const task = input.task === undefined ? null : await taskOf(services, project, input.task);
+  const taskId = task?.id ?? null;
+  const known = await lookFor(services, project, input.guard);
+  if (known && isLiveGuard(known)) {
+    const tools = await toolsOf(services, project);
+    await bypassGuard(tools, known, { taskId, why, by });
+    return view(tools, (await services.store.record('guardProposal', known.id))!);
+  }
+  await passGuard(await toolsOf(services, project), input.guard, { taskId, by });
+  const what = `Let one call pass the guard ${input.guard}`;
+  await recordOwnTrace(services, project, {
+    ...{ type: 'approval', what, correct: null, why, files: [], key: `bypass:${input.guard}`, task, by },
+  });
+  return { name: input.guard };
+}
+
+async function lookFor(services: Services, project: Project, guard: string): Promise<GuardProposal | undefined> {
+  const all = await services.store.records({ noun: 'guardProposal', projectId: project.id });
+  const named = all.filter(({ id, name }) => id === guard || name === guard);
+  // A name may be used again after a refusal.
+  return named.find(isLiveGuard) ?? named.toSorted((a, b) => b.createdAt - a.createdAt)[0];
 }
 
 async function find(services: Services, input: { project: string; guard: string }) {
   const project = await projectOf(services, input.project);
-  const all = await services.store.records({ noun: 'guardProposal', projectId: project.id });
-  const named = all.filter(({ id, name }) => id === input.guard || name === input.guard);
-  // A name may be used again after a refusal.
-  const proposal = named.find(isLiveGuard) ?? named.toSorted((a, b) => b.createdAt - a.createdAt)[0];
+  const proposal = await lookFor(services, project, input.guard);
   if (proposal) return { project, proposal, tools: await toolsOf(services, project) };
   throw new AppError('not_found', `there is no proposed guard ${input.guard}`, {
     hint: '`tidemill guards` lists them.',

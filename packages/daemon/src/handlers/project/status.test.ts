@@ -16,6 +16,7 @@ async function open() {
   const store = await openStore({ url: 'memory:', clock, ids: createIds(clock) });
   const { project } = await saveProject({ store }, repository.root);
   const live = { running: false, warnings: [] as string[] };
+  const reactors = { haveCaughtUp: true };
   const services = {
     store,
     clock,
@@ -26,6 +27,7 @@ async function open() {
         isWaitingForPerson: false,
         isPushing: false,
         isDelivering: false,
+        hasCaughtUp: async () => reactors.haveCaughtUp,
       }),
     },
     machine: {
@@ -40,7 +42,7 @@ async function open() {
     await store.close();
     repository.remove();
   };
-  return { store, projectId: project.id, live, look, close };
+  return { store, projectId: project.id, live, reactors, look, close };
 }
 
 test('the status shows changes without a write at once, with any number of readers', async () => {
@@ -65,5 +67,13 @@ test('the status counts issues that wait for a person, but not those that were r
   const by = personActor('ada');
   await store.execute({ type: 'trackerItem.refuse', projectId, itemId: `tracker/${projectId}/k2`, why: 'no', by });
   expect(await look()).toMatchObject({ sources: { issues: 1 }, environments: [] });
+  await close();
+});
+
+test('a project is not idle before its reactors have handled the log', async () => {
+  const { reactors, look, close } = await open();
+  expect((await look()).idle).toBe(true);
+  reactors.haveCaughtUp = false;
+  expect((await look()).idle).toBe(false);
   await close();
 });

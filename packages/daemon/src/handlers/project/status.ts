@@ -28,6 +28,9 @@ const SOON_MS = 60_000;
 export async function status(services: Services, input: RouteRequest<'status'>): Promise<ProjectStatus> {
   const { store, clock, machine } = services;
   const project = await projectOf(services, input.project);
+  const work = services.engines.of(project);
+  // Before the rows, too: a landing that is tried again has a lease before it stops counting as pushed.
+  const wasBusy = work.isPushing || work.isDelivering;
   // Read first, so that a client that follows the log from here gets every change that is not in this status.
   const lastSeq = await store.lastSeq();
   const made = machine.statusCache.look(project.id, lastSeq, clock.now(), () => look(services, project, lastSeq));
@@ -35,11 +38,17 @@ export async function status(services: Services, input: RouteRequest<'status'>):
   const { isRunning, isPushing, isDelivering, warnings } = services.engines.of(project);
   return {
     ...seen,
-    idle: seen.idle && !isPushing && !isDelivering,
+    idle: seen.idle && !wasBusy && !isPushing && !isDelivering && (await hasCaughtUp(services, project, lastSeq)),
     daemon: machine.daemon,
     running: isRunning,
     warnings,
   };
+}
+
+/** A reactor may make the next work of the newest events. True only if none of them wrote anything since the status was made. */
+async function hasCaughtUp({ store, engines }: Services, project: Project, lastSeq: number): Promise<boolean> {
+  if (!(await engines.of(project).hasCaughtUp())) return false;
+  return (await store.events({ projectId: project.id, after: lastSeq, limit: 1 })).length === 0;
 }
 
 /** Called several times a second while a page is open, so rows that are only counted are not loaded. */

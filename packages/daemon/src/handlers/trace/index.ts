@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import {
+  AGENT_TRACE_TYPES,
   AppError,
   type PatternView,
   type Project,
@@ -9,10 +9,10 @@ import {
   type TraceView,
   traceTags,
 } from '@tidemill/contract';
-import { ownTrace } from '../../engine/learning/own-trace.ts';
-import type { Services } from '../context.ts';
-import { projectOf, taskOf, unwrap } from '../find.ts';
+import type { Call, Services } from '../context.ts';
+import { projectOf, taskOf } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
+import { recordOwnTrace } from './own.ts';
 import { fitting, viewAlone, viewTrace } from './view.ts';
 
 export const traceHandlers: Handlers<'traces'> = { traces: listTraces, trace: showTrace, storeTrace, patterns };
@@ -60,11 +60,20 @@ async function showTrace(services: Services, input: RouteRequest<'trace'>): Prom
   throw new AppError('not_found', `there is no trace ${input.trace}`, { hint: '`tidemill traces` lists them.' });
 }
 
-async function storeTrace(services: Services, input: Signed<'storeTrace'>): Promise<TraceView> {
+async function storeTrace(
+  services: Services,
+  input: Signed<'storeTrace'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<TraceView> {
+  if (input.by.kind === 'agent' && !(AGENT_TRACE_TYPES as readonly string[]).includes(input.type))
+    throw new AppError('forbidden', `an agent does not record a trace of type ${input.type}`, {
+      hint: `Corrections and approvals are people's. Use one of: ${AGENT_TRACE_TYPES.join(', ')}.`,
+    });
   const project = await projectOf(services, input.project);
   const task = input.task === undefined ? null : await taskOf(services, project, input.task);
   const { type, what, correct = null, why = null, files, key, by } = input;
-  const trace = await ownTrace({ ...services, hash: (text) => hash('sha256', text) }, project, {
+  const trace = await recordOwnTrace(services, project, {
     type,
     what,
     correct,
@@ -73,10 +82,9 @@ async function storeTrace(services: Services, input: Signed<'storeTrace'>): Prom
     key,
     task,
     by,
-    runId: by.kind === 'agent' ? by.id : null,
+    runId: caller.run?.runId ?? null,
   });
-  unwrap(await services.store.execute({ type: 'trace.store', projectId: project.id, trace }));
-  return viewAlone({ noun: 'trace', projectId: project.id, ...trace }, 'full');
+  return viewAlone(trace, 'full');
 }
 
 async function patterns(services: Services, input: RouteRequest<'patterns'>): Promise<PatternView[]> {

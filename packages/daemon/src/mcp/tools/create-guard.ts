@@ -1,14 +1,14 @@
 import type { GuardProposalView } from '@tidemill/contract';
 import { z } from 'zod';
 import { brief, shown } from '../reply.ts';
-import { OPERATORS } from '../roles.ts';
+import { ADDERS } from '../roles.ts';
 import { tool } from '../tool.ts';
 
-const PROPOSERS = [...OPERATORS, 'analyst'] as const;
+const PROPOSERS = [...ADDERS, 'analyst'] as const;
 
 export const createGuardTool = tool(
   'create_guard',
-  'Proposes a guard (YAML, as in .tidemill/guards) against what repeats. It is tested with recorded calls and refuses nothing until a person approves it',
+  'Proposes a guard (YAML, as in .tidemill/guards) against what repeats. It is tested with recorded calls and waits: it refuses nothing until a person approves it',
   {
     roles: PROPOSERS,
     changesFor: PROPOSERS,

@@ -1,7 +1,7 @@
 import { LessonKind, SpecAction } from '@tidemill/contract';
 import { z } from 'zod';
 import { shown, told } from '../reply.ts';
-import { AGENTS, OPERATORS, READERS } from '../roles.ts';
+import { ADDERS, AGENTS, READERS } from '../roles.ts';
 import { tool } from '../tool.ts';
 
 const asking = {
@@ -19,12 +19,12 @@ const adding = {
 export const knowledgeTool = tool(
   'knowledge',
   (role) =>
-    `What is known about files, an action or topics: at most 5 short lessons within 1K tokens${OPERATORS.includes(role) ? '. With lesson: records one' : ''}`,
+    `What is known about files, an action or topics: at most 5 short lessons within 1K tokens${ADDERS.includes(role) ? '. With lesson: records one' : ''}`,
   {
     roles: [...READERS, ...AGENTS],
-    changesFor: OPERATORS,
+    changesFor: ADDERS,
     input: { ...asking, ...adding },
-    inputFor: (role, input) => (OPERATORS.includes(role) ? input : asking),
+    inputFor: (role, input) => (ADDERS.includes(role) ? input : asking),
   },
   async ({ session, signal }, { projectRoot, files, action, topics, about, lesson, why = '', kind = 'gotcha' }) => {
     const project = (await session.projectOf(projectRoot)).id;

@@ -3,7 +3,7 @@ import { AppError, type QuestionView } from '@tidemill/contract';
 import { z } from 'zod';
 import { answerGiven, formOf } from '../question-form.ts';
 import { brief, shown, type ToolReply, told } from '../reply.ts';
-import { AGENTS, type McpRole, OPERATORS, READERS } from '../roles.ts';
+import { ADDERS, AGENTS, type McpRole, READERS } from '../roles.ts';
 import { type McpCall, tool } from '../tool.ts';
 
 /** What a repeated call must be about. It is sealed: a client cannot change it. */
@@ -23,12 +23,12 @@ const answering = {
 export const questionsTool = tool(
   'questions',
   (role) =>
-    `Questions that wait for a person: list, show one${OPERATORS.includes(role) ? ', answer. Where the client can, the person confirms in a form' : ''}`,
+    `Questions that wait for a person: list, show one${ADDERS.includes(role) ? ', answer: the person is asked in a form, with your answer as a suggestion' : ''}`,
   {
     roles: [...READERS, ...AGENTS],
-    changesFor: OPERATORS,
+    changesFor: ADDERS,
     input: { ...all, ...answering },
-    inputFor: (role: McpRole, input) => (OPERATORS.includes(role) ? input : { ...all, op: z.enum(['list', 'show']) }),
+    inputFor: (role: McpRole, input) => (ADDERS.includes(role) ? input : { ...all, op: z.enum(['list', 'show']) }),
   },
   async (call, { op, question, answer, projectRoot }) => {
     const { session, signal } = call;
@@ -74,10 +74,7 @@ function named(open: QuestionView[], ref: string | undefined): QuestionView {
   });
 }
 
-/**
- * A person decides. A client that can show forms asks them; what the model proposes is only a suggestion there. Other
- * clients let their person confirm the call itself, since the tool says that it changes something.
- */
+/** A person decides, in a form. What the model proposes is only a suggestion there. */
 async function answerQuestion(
   call: McpCall,
   project: string,
@@ -85,6 +82,8 @@ async function answerQuestion(
   answer: string | undefined,
 ): Promise<ToolReply> {
   const { session, signal, client, context } = call;
+  const { person } = session;
+  if (!person || !client.canAsk) throw askThePerson(question, person !== null);
   const responses = context.mcpReq.inputResponses;
   const view = inputResponse(responses, 'answer');
   if (view.kind === 'elicit') {
@@ -93,23 +92,25 @@ async function answerQuestion(
       throw new AppError('bad_input', 'the form was for another question', { hint: 'Start again, without a state.' });
     const given = answerGiven(question, responses?.answer);
     if (given === null) return told(`The person did not answer. ${question.ref} stays open.`);
-    await session.api.answerQuestion({ project, question: question.id, by: session.by, ...given }, signal);
+    await person.answerQuestion({ project, question: question.id, by: session.by, ...given }, signal);
     return told(`${question.ref} is answered by the person.`);
   }
-  if (client.canAsk) {
-    const pending: Pending = { project, question: question.id };
-    const form = formOf(question, optionOf(question, answer) ?? answer);
-    return inputRequired({
-      inputRequests: { answer: inputRequired.elicit(form) },
-      requestState: await call.seal(pending),
-    });
-  }
-  if (answer === undefined || answer.trim() === '')
-    throw new AppError('bad_input', 'answer is missing', { hint: 'Ask your person, then give their answer.' });
-  const given = optionOf(question, answer) === undefined ? { text: answer } : { option: Number(answer) };
-  await session.api.answerQuestion({ project, question: question.id, by: session.by, ...given }, signal);
-  return told(`${question.ref} is answered.`);
+  const pending: Pending = { project, question: question.id };
+  const form = formOf(question, optionOf(question, answer) ?? answer);
+  return inputRequired({
+    inputRequests: { answer: inputRequired.elicit(form) },
+    requestState: await call.seal(pending),
+  });
 }
+
+const askThePerson = ({ ref }: QuestionView, hasPerson: boolean) =>
+  new AppError(
+    'forbidden',
+    hasPerson
+      ? `${ref} is for a person, and this client cannot show them a form`
+      : `${ref} is for a person, and this connection belongs to an agent`,
+    { hint: `Tell your person what you would answer and why. They answer with: tidemill answer ${ref} TEXT` },
+  );
 
 /** The label of an option that is named by its number. */
 const optionOf = ({ options }: QuestionView, answer: string | undefined) =>

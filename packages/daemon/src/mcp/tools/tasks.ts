@@ -1,7 +1,7 @@
 import { AppError, Outcome, Priority, TaskKind, type TaskSummary } from '@tidemill/contract';
 import { z } from 'zod';
 import { asData, shown, type ToolReply, told } from '../reply.ts';
-import { AGENTS, type McpRole, OPERATORS, READERS, WORKERS } from '../roles.ts';
+import { ADDERS, AGENTS, type McpRole, READERS, WORKERS } from '../roles.ts';
 import { type McpCall, tool } from '../tool.ts';
 import { taskLine, taskText } from './task-text.ts';
 import { waitForTask } from './wait.ts';
@@ -14,8 +14,8 @@ const OPERATIONS = {
   ready: EVERYBODY,
   show: EVERYBODY,
   wait: READERS,
-  create: OPERATORS,
-  comment: OPERATORS,
+  create: ADDERS,
+  comment: ADDERS,
   claim: WORKERS,
   beat: WORKERS,
   finish: WORKERS,
@@ -57,18 +57,18 @@ export const tasksTool = tool(
   (role) =>
     [
       'Tasks of the project: list, what is ready, show one',
-      ...(OPERATORS.includes(role) ? ['create, comment, wait for the end'] : []),
+      ...(ADDERS.includes(role) ? ['create, comment, wait for the end'] : []),
       ...(WORKERS.includes(role) ? ['as an outside worker: claim, beat, finish, release'] : []),
     ].join('; '),
   {
     roles: EVERYBODY,
-    changesFor: [...OPERATORS, ...WORKERS],
+    changesFor: [...ADDERS, ...WORKERS],
     input: { ...read, ...write, ...work },
     inputFor: (role, all) => ({
       ...read,
       op: z.enum(operationsOf(role)),
-      ...(OPERATORS.includes(role) || WORKERS.includes(role) ? { text: all.text } : {}),
-      ...(OPERATORS.includes(role) ? write : {}),
+      ...(ADDERS.includes(role) || WORKERS.includes(role) ? { text: all.text } : {}),
+      ...(ADDERS.includes(role) ? write : {}),
       ...(WORKERS.includes(role) ? work : {}),
     }),
   },

@@ -1,7 +1,14 @@
-import { LEVEL_TOKENS, TraceLevel, TraceSource, TraceType, type TraceView } from '@tidemill/contract';
+import {
+  AGENT_TRACE_TYPES,
+  LEVEL_TOKENS,
+  TraceLevel,
+  TraceSource,
+  TraceType,
+  type TraceView,
+} from '@tidemill/contract';
 import { z } from 'zod';
 import { shown, told } from '../reply.ts';
-import { AGENTS, OPERATORS, READERS } from '../roles.ts';
+import { ADDERS, AGENTS, READERS } from '../roles.ts';
 import { tool } from '../tool.ts';
 
 const EVERYBODY = [...READERS, ...AGENTS];
@@ -40,9 +47,7 @@ export const getTraceTool = tool(
   },
 );
 
-/** What an agent can know itself. Corrections and approvals are people's, and violations are found by guards. */
-const AGENT_TYPES = ['decision', 'failure', 'note'] as const satisfies TraceType[];
-const WRITERS = [...OPERATORS, 'builder', 'analyst'] as const;
+const WRITERS = [...ADDERS, 'builder', 'analyst'] as const;
 
 export const storeTraceTool = tool(
   'store_trace',
@@ -60,7 +65,8 @@ export const storeTraceTool = tool(
       key: z.string().min(1).max(100).optional().describe('A short name of what repeats'),
     },
     inputFor(role, { key, task, ...input }) {
-      return AGENTS.includes(role) ? { ...input, type: z.enum(AGENT_TYPES) } : { ...input, task, key };
+      const own = { ...input, type: z.enum(AGENT_TRACE_TYPES) };
+      return AGENTS.includes(role) ? own : { ...own, task, key };
     },
   },
   async ({ session, signal }, { projectRoot, ...trace }) => {

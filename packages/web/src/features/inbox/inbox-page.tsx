@@ -27,24 +27,21 @@ export default function InboxPage() {
   const [most, setMost] = useState(STEP);
   const inbox = useQuery({
     queryKey: ['inbox', project.id],
-    queryFn: ({ signal }) => api.inbox({ project: project.id }, withTimeout(signal)),
+    // The questions are read after the items: an item without its options would ignore the keys that choose one.
+    queryFn: async ({ signal }) => ({
+      items: await api.inbox({ project: project.id }, withTimeout(signal)),
+      questions: await api.questions({ project: project.id }, withTimeout(signal)),
+    }),
   });
-  const questions = useQuery({
-    queryKey: ['questions', project.id],
-    queryFn: ({ signal }) => api.questions({ project: project.id }, withTimeout(signal)),
-  });
-  const byRef = new Map(questions.data?.map((question) => [question.ref || question.id, question]));
-  // A question is listed with its answers: before that, the keys that choose one would have no effect.
-  const isComplete = ({ kind, ref }: InboxItem) =>
-    kind === 'alert' || ref.startsWith('#') || byRef.has(ref) || !questions.isFetching;
-  const items = inbox.data?.filter(isComplete) ?? [];
+  const { items, questions } = inbox.data ?? { items: [], questions: [] };
+  const byRef = new Map(questions.map((question) => [question.ref || question.id, question]));
   const shown = items.filter((item) => !kind || item.kind === kind);
   useItemKeys();
   useFirstFocused(shown.length > 0);
   return (
     <>
       <PageHead title="Inbox" about={items.length > 0 ? <KeyHints /> : undefined}>
-        <Defaults questions={questions.data ?? []} />
+        <Defaults questions={questions} />
         <Action
           act={() => api.acknowledge({ project: project.id, by: 'page' })}
           done="All alerts acknowledged"
@@ -55,9 +52,9 @@ export default function InboxPage() {
       </PageHead>
       <RoleNote what="Answering" />
       {inbox.data && <Kinds items={items} chosen={kind} choose={setKind} />}
-      <Failed error={inbox.error ?? questions.error} />
-      {(inbox.isPending || (items.length === 0 && questions.isFetching)) && <p className="dim">Loading…</p>}
-      {inbox.data && shown.length === 0 && !questions.isFetching && (
+      <Failed error={inbox.error} />
+      {inbox.isPending && <p className="dim">Loading…</p>}
+      {inbox.data && shown.length === 0 && (
         <Empty>
           <p>{kind ? `No ${kind} right now.` : "You're all caught up."}</p>
         </Empty>

@@ -12,6 +12,7 @@ const ROLES: Record<AccessRole, string> = {
   operator: 'can also manage work and answer questions',
   admin: 'can also change settings, limits and tokens',
   worker: 'can take work and deliver it',
+  agent: 'can read, add and propose, and decides nothing',
 };
 
 /** Tokens with a name and a role, for other people, programs and workers. */

@@ -1,6 +1,6 @@
 import type { BlockPlace } from './compare.ts';
 import { effectIn } from './effects.ts';
-import { importOf } from './imports.ts';
+import { type Import, importOf } from './imports.ts';
 import { itemsIn, type TestBlock, type TestSource } from './items.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { bodyOf, type Used } from './used.ts';
@@ -13,6 +13,8 @@ export type BlockFinding =
 export interface Around {
   used: Used;
   imported: ReadonlySet<string>;
+  /** Packages that the old file imports by their own names: `import a.b` gives `a` no other meaning. */
+  packages: ReadonlySet<string>;
   /** Names that the place defines already. */
   siblings: ReadonlySet<string>;
   /** What the old blocks there call, and how often: `check!(name, …)` may be the project's own form of a case. */
@@ -45,9 +47,13 @@ function problemOf(
   if (kind === 'other' && shape.callee && (around.callees.get(shape.callee) ?? 0) >= 2) return null;
   if (kind === 'hook' || kind === 'other') return 'around';
   if (kind === 'import') {
-    const { isOpen, names: imported } = importOf(source, { ...item, from: shape.start });
-    if (isOpen) return 'around';
-    return imported.some((name) => used.free.has(name)) ? 'hides' : null;
+    const made = importOf(source, { ...item, from: shape.start });
+    if (made.isOpen) return 'around';
+    const same = packagesOf(source, made);
+    const hidden = made.names.some(
+      (name) => used.free.has(name) && !(same.includes(name) && around.packages.has(name)),
+    );
+    return hidden ? 'hides' : null;
   }
   if (kind === 'loop') return isOnlyCases(source, item, around) ? null : 'around';
   if (names.some((name) => siblings.has(name))) return 'replaces';
@@ -56,6 +62,12 @@ function problemOf(
   if (names.some((name) => (name.includes('.') ? isMethodTaken(name, used) : taken.has(name)))) return 'hides';
   return names.length === 0 || names.includes('_') ? 'around' : null;
 }
+
+/** `a` for Python's `import a.b`. */
+export const packagesOf = ({ language }: TestSource, { from, parts }: Import): string[] =>
+  language.lines === 'indent' && from === ''
+    ? parts.filter((part) => !/ as /.test(part)).map((part) => part.split(' ')[0]!)
+    : [];
 
 /** A method of a type that old tests use must not change how it behaves for them. */
 function isMethodTaken(name: string, { free, all }: Used): boolean {

@@ -1,4 +1,4 @@
-import { additionProblem, type BlockFinding } from './addition.ts';
+import { additionProblem, type BlockFinding, packagesOf } from './addition.ts';
 import { effectIn } from './effects.ts';
 import { importOf } from './imports.ts';
 import { itemsIn, type TestBlock, type TestSource, textOf } from './items.ts';
@@ -25,18 +25,14 @@ class Comparison {
   readonly #now: TestSource;
   readonly #used: Used;
   readonly #imported: Set<string>;
+  readonly #packages: Set<string>;
 
   constructor(old: TestSource, now: TestSource) {
     this.#old = old;
     this.#now = now;
     this.#used = usedNames(old);
-    this.#imported = new Set(
-      [old, now].flatMap((source) =>
-        itemsIn(source, 0, source.tokens.length).flatMap((item) =>
-          shapeOf(source, item).kind === 'import' ? importOf(source, item).names : [],
-        ),
-      ),
-    );
+    this.#imported = new Set([old, now].flatMap((source) => importsOf(source).flatMap(({ names }) => names)));
+    this.#packages = new Set(importsOf(old).flatMap((each) => packagesOf(old, each)));
   }
 
   run(): BlockFinding | null {
@@ -67,7 +63,7 @@ class Comparison {
       at = index + 1;
     }
     for (; at < now.length; at += 1) added.push(at);
-    const about = { used: this.#used, imported: this.#imported, siblings, callees, place };
+    const about = { used: this.#used, imported: this.#imported, packages: this.#packages, siblings, callees, place };
     for (const index of added) {
       const problem = additionProblem(this.#now, now[index]!, shapes[index]!, about);
       if (problem) return problem;
@@ -167,6 +163,11 @@ class Comparison {
     return hidden ? { kind: 'hides', now: now.from } : null;
   }
 }
+
+const importsOf = (source: TestSource) =>
+  itemsIn(source, 0, source.tokens.length)
+    .filter((item) => shapeOf(source, item).kind === 'import')
+    .map((item) => importOf(source, item));
 
 const isBroken = ({ tokens }: TestSource, at: number): boolean =>
   tokens[at]!.isFirst && /^(return|break|continue|throw|yield|async)$/.test(tokens[at - 1]?.text ?? '');

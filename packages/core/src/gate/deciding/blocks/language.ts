@@ -65,7 +65,8 @@ const LANGUAGES: [endings: RegExp, language: TestLanguage][] = [
         { open: /(?:[bruBRU]{0,2})(["'])/y },
       ],
       lines: 'indent',
-      acting: /coding[:=]|^#!/,
+      // UTF-8 is what Python assumes without it.
+      acting: /coding[:=](?!\s*utf-?8(?![-\w.]))|^#!/i,
     },
   ],
   [

@@ -92,7 +92,7 @@ function bare({ tokens, partner, language }: TestSource, { from: _, to }: TestBl
   if (
     !language.shell &&
     /^(import|from|use|using|require|require_relative|extern|alias|package)$/.test(first) &&
-    word(start + 1) !== '.'
+    (word(start + 1) !== '.' || (first === 'from' && language.lines === 'indent'))
   )
     return made('import', [], `${first} ${word(start + 1)}`);
   if (/^(for|if|while|switch|unless|with|else)$/.test(first))
@@ -106,7 +106,7 @@ function bare({ tokens, partner, language }: TestSource, { from: _, to }: TestBl
   if (
     KEYWORD.test(first) &&
     !(word(start + 1) === '(' && first !== 'func' && first !== 'let' && first !== 'subject') &&
-    word(start + 1) !== '.'
+    (word(start + 1) !== '.' || (first === 'from' && language.lines === 'indent'))
   ) {
     if (first === 'func' && word(start + 1) === '(') {
       const close = partner[start + 1]!;
