@@ -110,7 +110,8 @@ function unlimited(slice: Slice, projectId: string): Slice {
 const PLENTY = { dailyUsd: 1e6, monthlyUsd: 1e6 };
 
 function withNewestToken(slice: Slice, command: Command): Command {
-  if (!('token' in command)) return command;
+  // The project itself can be held, too; it is no task.
+  if (!('token' in command) || command.subjectId === command.projectId) return command;
   const newest: Task | undefined = slice.tasks.get(command.subjectId);
   return newest?.lease ? ({ ...command, token: newest.lease.token } as Command) : command;
 }
