@@ -96,7 +96,12 @@ export class Upstream {
   async #send(method: string, path: string, token: string | null, body: string): Promise<Answer> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
-      headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+      headers: {
+        'content-type': 'application/json',
+        // A connection that is kept may be closed by the emulator just when it is used again.
+        connection: 'close',
+        ...(token ? { authorization: `Bearer ${token}` } : {}),
+      },
       ...(body ? { body } : {}),
       redirect: 'manual',
     });
