@@ -204,6 +204,12 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
 
     await button('Emergency stop').click();
     await dialog.getByLabel('Reason (for the log)').fill('smoke in the mill');
+    await page.route('**/v1/emergency', (route) =>
+      route.fulfill({ status: 500, json: { error: { code: 'internal', message: 'no', hint: 'Look.' } } }),
+    );
+    await dialog.getByRole('button', { name: /^Stop everything now$/ }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'tidemill stop --emergency' }).waitFor();
+    await page.unroute('**/v1/emergency');
     await dialog.getByRole('button', { name: /^Stop everything now$/ }).click();
     await dialog.waitFor({ state: 'detached' });
     for (const name of ['agent-1', 'agent-2', 'review-agent'])
@@ -213,7 +219,7 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     expect(audit?.body).toMatchObject({
       operation: 'emergency_stop',
       reason: 'smoke in the mill',
-      by: { name: 'page' },
+      by: { name: 'ada' },
     });
     bed.openDoor('wheel');
     await button('Resume all').click();

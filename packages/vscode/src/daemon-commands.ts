@@ -49,7 +49,7 @@ async function start(link: Link, workers: number | null): Promise<void> {
   }
 }
 
-async function runInTerminal(link: Link, args: string[]): Promise<void> {
+export async function runInTerminal(link: Link, args: string[]): Promise<void> {
   await link.open();
   if (!link.root || !(await isTrusted())) return;
   const settings = vscode.workspace.getConfiguration('tidemill');

@@ -13,7 +13,10 @@ export const daemonRoutes = {
     '/v1/whoami',
     'Whose token this is and what it may do',
     z.strictObject({}),
-    Caller.pick({ name: true, role: true }),
+    Caller.pick({ name: true, role: true }).extend({
+      /** Who acts with it: the token's name, or for the daemon's own token the user that the daemon runs as. */
+      person: z.string().optional(),
+    }),
   ),
   stop: post(
     '/v1/stop',

@@ -1,18 +1,9 @@
-import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
 import { AppError } from '@tidemill/contract';
 import type { CliContext } from './context.ts';
 
 /** The name of the person at this terminal, for the event log. */
-export function personName(env: NodeJS.ProcessEnv): string {
-  const named = env.USER || env.LOGNAME;
-  if (named) return named;
-  try {
-    return userInfo().username;
-  } catch {
-    return 'person'; // a container's user may have no name
-  }
-}
+export { userName as personName } from '../process/user-name.ts';
 
 /** Asks before an action that cannot be undone. */
 export async function confirm({ terminal }: CliContext, impact: string, isSure: boolean | undefined): Promise<boolean> {

@@ -12,6 +12,10 @@ const LOOK_MS = 20;
 const ANSWER_MS = 5_000;
 /** Agents and gates get five seconds to end; a daemon that takes longer than this hangs. */
 const STOP_NOW_MS = 20_000;
+/** An emergency stop takes at most nine seconds; a daemon that takes longer hangs, and is killed. */
+const EMERGENCY_MS = 12_000;
+/** The daemon cannot do it. Any other refusal is about the request, and is shown. */
+const FAILED: AppError['code'][] = ['daemon_unreachable', 'internal', 'store_failed', 'disk_full', 'version_mismatch'];
 
 interface StopOptions extends Json {
   now?: boolean;
@@ -93,16 +97,13 @@ function reportForced({ terminal }: CliContext, options: Json, { pid, killed }: 
   terminal.line('Work is kept and continues with the next `tidemill up`.');
 }
 
-/** A daemon that does not respond is killed with all its child processes before the store is opened. */
+/** A daemon that does not stop its agents in time is killed with all its child processes before the store is opened. */
 async function emergency(context: CliContext, options: StopOptions): Promise<void> {
   const order = { by: personName(context.env), reason: 'tidemill stop --emergency' };
   const found = await findDaemon(context.env, ANSWER_MS);
-  if (found) {
-    const impact = await found.api.emergencyImpact({});
-    if (!(await confirm(context, impactText(impact), options.yes))) return;
-    return reportEmergency(context, options, await found.api.emergencyStop(order), null);
-  }
-  if (!(await confirm(context, 'No daemon responds. This kills it and all processes it started.', options.yes))) return;
+  if (!(await confirm(context, await impactOf(found?.api, options), options.yes))) return;
+  const report = found && (await stopWithin(found.api, order));
+  if (report) return reportEmergency(context, options, report, null);
   const forced = await forceStop(context.env);
   const offline = await openOffline(context.env);
   try {
@@ -110,6 +111,23 @@ async function emergency(context: CliContext, options: StopOptions): Promise<voi
   } finally {
     await offline.close();
   }
+}
+
+/** Null when the daemon does not do it in time. */
+const stopWithin = (api: Api, order: { by: string; reason: string }) =>
+  api.emergencyStop(order, AbortSignal.timeout(EMERGENCY_MS)).catch(nullIfFailed);
+
+/** What it would stop, for the question. The stop also works if the daemon cannot list it. */
+async function impactOf(api: Api | undefined, { yes }: StopOptions): Promise<string> {
+  if (yes) return '';
+  if (!api) return 'No daemon responds. This kills it and all processes it started.';
+  const impact = await api.emergencyImpact({}, AbortSignal.timeout(ANSWER_MS)).catch(nullIfFailed);
+  return impact ? impactText(impact) : 'The running agents cannot be listed now. This stops all of them.';
+}
+
+function nullIfFailed(error: unknown): null {
+  if (error instanceof AppError && FAILED.includes(error.code)) return null;
+  throw error;
 }
 
 function impactText({ busy, workers, deliveries }: EmergencyImpact): string {

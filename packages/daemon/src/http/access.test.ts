@@ -36,8 +36,8 @@ describe('named tokens', () => {
   });
 
   test('tell who they are; the last use is remembered, but not written each time', async () => {
-    expect(await as(tokens.viewer).whoami({})).toEqual({ name: 'the-viewer', role: 'viewer' });
-    expect(await served.api.whoami({})).toEqual({ name: null, role: 'admin' });
+    expect(await as(tokens.viewer).whoami({})).toMatchObject({ name: 'the-viewer', person: 'the-viewer' });
+    expect(await served.api.whoami({})).toEqual({ name: null, role: 'admin', person: expect.stringMatching(/./) });
     const viewer = async () => (await served.api.tokens({})).find(({ name }) => name === 'the-viewer');
     await vi.waitFor(async () => expect((await viewer())?.lastUsedAt).toBeGreaterThan(0), { timeout: 30_000 });
     const before = await viewer();
@@ -108,7 +108,7 @@ describe('named tokens', () => {
     const [cookie] = headers['set-cookie']!;
     expect(cookie).toMatch(/; HttpOnly; SameSite=Strict; Path=\/$/);
     const who = await ask(served.url, '/v1/whoami', { headers: { cookie: cookie!.split(';')[0]! } });
-    expect(JSON.parse(who.text)).toEqual({ name: 'the-viewer', role: 'viewer' });
+    expect(JSON.parse(who.text)).toMatchObject({ name: 'the-viewer', role: 'viewer' });
   });
 
   test('are refused under a name that is taken, and when the name is none; of two at once one wins', async () => {

@@ -1,9 +1,10 @@
 import { actorOf, type NamedToken, type RouteRequest } from '@tidemill/contract';
+import { userName } from '../../process/user-name.ts';
 import type { Call, Services } from '../context.ts';
 
 export async function whoami(_services: Services, _input: object, _signal: AbortSignal, { caller }: Call) {
   const { name, role } = caller;
-  return { name, role };
+  return { name, role, person: name ?? userName(process.env) };
 }
 
 export async function listTokens({ people }: Services): Promise<NamedToken[]> {

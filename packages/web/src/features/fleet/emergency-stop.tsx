@@ -1,11 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import type { EmergencyImpact } from '@tidemill/contract';
 import { useState } from 'react';
-import { api, withTimeout } from '../../api.ts';
+import { api, isTemporary, withTimeout } from '../../api.ts';
 import { plainLine } from '../../plain.ts';
 import { useAct, useMay } from '../../shell/action.tsx';
 import { Dialog } from '../../shell/dialog.tsx';
 import { plural } from '../../words.ts';
+import { usePersonName } from '../project/queries.ts';
+
+/** The daemon needs at most nine seconds. One that takes longer hangs. */
+const STOP_MS = 12_000;
 
 export function EmergencyStop() {
   const [isOpen, setOpen] = useState(false);
@@ -24,6 +28,8 @@ export function EmergencyStop() {
 function Ask({ onClose }: { onClose: () => void }) {
   const [reason, setReason] = useState('');
   const [isBusy, setBusy] = useState(false);
+  const [hasFailed, setFailed] = useState(false);
+  const by = usePersonName();
   const act = useAct();
   const { data, error } = useQuery({
     queryKey: ['emergency'],
@@ -32,9 +38,13 @@ function Ask({ onClose }: { onClose: () => void }) {
   });
   const stop = async () => {
     setBusy(true);
-    const order = { by: 'page', ...(reason.trim() ? { reason } : {}) };
-    if (await act(() => api.emergencyStop(order), 'All agents are stopped. Work is kept. Continue with Resume all.'))
-      onClose();
+    const order = { by, ...(reason.trim() ? { reason } : {}) };
+    const send = () =>
+      api.emergencyStop(order, AbortSignal.timeout(STOP_MS)).catch((error) => {
+        setFailed(isTemporary(error));
+        throw error;
+      });
+    if (await act(send, 'All agents are stopped. Work is kept. Continue with Resume all.')) onClose();
     setBusy(false);
   };
   return (
@@ -52,6 +62,12 @@ function Ask({ onClose }: { onClose: () => void }) {
           Every agent is killed within five seconds and stays stopped. Work is kept in the worktrees and continues after
           “Resume all”.
         </p>
+        {hasFailed && (
+          <p role="alert">
+            Tidemill did not stop its agents. Run <code>tidemill stop --emergency</code> on its machine: it kills
+            Tidemill with all processes it started. Work is kept.
+          </p>
+        )}
         <label>
           Reason (for the log)
           <input value={reason} maxLength={1000} onChange={(event) => setReason(event.target.value)} />

@@ -31,15 +31,18 @@ export function useProjects() {
   });
 }
 
-/** The role of the person at this page. */
-export function useRole(): AccessRole | undefined {
-  const { data } = useQuery({
+const useSelf = () =>
+  useQuery({
     queryKey: ['whoami'],
     queryFn: ({ signal }) => api.whoami({}, withTimeout(signal)),
     staleTime: Number.POSITIVE_INFINITY,
-  });
-  return data?.role;
-}
+  }).data;
+
+/** The role of the person at this page. */
+export const useRole = (): AccessRole | undefined => useSelf()?.role;
+
+/** The name of the person at this page, for the log. */
+export const usePersonName = (): string => useSelf()?.person ?? 'page';
 
 export function useStatus(project: string | undefined) {
   return useQuery({
