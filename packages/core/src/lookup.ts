@@ -59,7 +59,7 @@ export const LOOKUPS = {
     where: ['project_id', 'ready_role'],
     present: 'ready_role',
     due: 'not_before',
-    order: ['priority', 'rework', 'number'],
+    order: ['priority', 'rework', 'built_at', 'number'],
     lock: 'skip',
     lenient: true,
     index: 'tasks_ready',

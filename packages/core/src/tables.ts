@@ -57,6 +57,7 @@ export const TABLES: { readonly [T in TableName]: Readonly<Record<string, Column
     title_key: text(({ title }) => searchKey(title)),
     /** A conflict that waits for a person: each claim of a builder counts them. */
     conflicting: flag(isOpenConflict),
+    built_at: bigint((task) => claimOrder(task)[2]),
   },
   runs: {
     id: text(({ id }) => id),

@@ -292,7 +292,7 @@ test('frozen time does not count towards the limit of a lease', () => {
   expect(renew(LEASE_CAP_MS + 5_000, LEASE_CAP_MS)).toEqual(['lease.renewed']);
   expect(mill.task(id).lease?.claimedAt).toBe(claimedAt + LEASE_CAP_MS);
   expect(renew(LEASE_CAP_MS - 5_001, 0)).toEqual(['lease.renewed']);
-  expect(renew(1, 0)).toContain('task.blocked');
+  expect(renew(1, 0)).toContain('lease.released');
 });
 
 test('an emergency is recorded with who and what was affected', () => {

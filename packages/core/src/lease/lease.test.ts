@@ -105,23 +105,27 @@ describe('holding a lease', () => {
     expect(mill.task(id).lease?.claimedAt).toBe(mill.now - 30_000);
   });
 
-  test('after eight hours it is over: the run is interrupted and a person is asked', () => {
+  test('after eight hours it is over: the run is interrupted and the task is back in the queue', () => {
     const { mill, id, fence, runId } = leased();
     mill.now += LEASE_CAP_MS - 1;
     expect(typesOf(mill.must({ type: 'lease.renew', ...fence }))).toEqual(['lease.renewed']);
     mill.now += 1;
-    expect(typesOf(mill.must({ type: 'lease.renew', ...fence }))).toEqual([
-      'run.finished',
-      'task.blocked',
-      'lease.released',
-    ]);
+    const ended = typesOf(mill.must({ type: 'lease.renew', ...fence }));
+    expect(ended).toEqual(['failure.counted', 'run.finished', 'lease.released']);
     expect(mill.runs.get(runId)).toMatchObject({ status: 'finished', outcome: 'interrupted' });
-    expect(mill.task(id)).toMatchObject({
-      stage: 'blocked',
-      resumeStage: 'plan',
-      lease: null,
-      blocked: { reason: 'time_limit' },
-    });
+    expect(mill.task(id)).toMatchObject({ stage: 'plan', lease: null, blocked: null });
+    expect(mill.offered('agent-2')).toBe(1);
+  });
+
+  test('a person is asked when it reached eight hours for the third time', () => {
+    const { mill, id, fence } = leased();
+    for (const again of [fence, null, null]) {
+      const held = again ?? mill.startRun(id).fence;
+      mill.now += LEASE_CAP_MS;
+      mill.must({ type: 'lease.renew', ...held });
+    }
+    const blocked = { reason: 'time_limit', text: expect.stringContaining('3 times') };
+    expect(mill.task(id)).toMatchObject({ stage: 'blocked', resumeStage: 'plan', lease: null, blocked });
   });
 
   test('releasing ends the run as interrupted, which is not counted, and leaves the task in its stage', () => {

@@ -38,6 +38,8 @@ export const HEARTBEAT_MS = 30_000;
 /** The hint of a refused claim when another worker of the same role may get a task. */
 export const FOR_OTHERS = 'some tasks are assigned to another worker';
 export const LEASE_CAP_MS = 8 * 3_600_000;
+/** Claims that reached the cap since the last success, before a person is asked: each may cost the same again. */
+const MAX_CAPPED = 3;
 
 /**
  *   free ──claim──▶ held ──renew──▶ held ──finish, wait, release──▶ free
@@ -187,11 +189,17 @@ export function renew(slice: Slice, command: CommandOf<'lease.renew'>, env: Deci
     const frozen = frozenMs > 0 ? { frozenMs } : {};
     return accept({ type: 'lease.renewed', ...aboutWork(work), token, expiresAt: env.now + LEASE_MS, ...frozen });
   }
-  const text = 'A worker held it for 8 hours, which is the limit. Its work is kept; retry it or make it smaller.';
-  const end: EventBody[] = isJob(work)
-    ? jobEnd(slice, work, { status: 'failed', why: text }, env)
-    : [{ type: 'task.blocked', taskId: work.id, from: work.stage, reason: 'time_limit', text }];
-  return accept(...interruptRun(slice, work, 'held for longer than 8 hours'), ...end, released(work, 'time limit'));
+  const why = 'held for longer than 8 hours';
+  if (isJob(work)) {
+    const failed = { status: 'failed', why: 'A worker held it for 8 hours, which is the limit.' } as const;
+    return accept(...interruptRun(slice, work, why), ...jobEnd(slice, work, failed, env), released(work, 'time limit'));
+  }
+  const count = (work.counters.failures.time_limit ?? 0) + 1;
+  const counted: EventBody = { type: 'failure.counted', taskId: work.id, failure: 'time_limit', count, notBefore: 0 };
+  if (count < MAX_CAPPED) return accept(counted, ...endLease(slice, work, why));
+  const text = `Workers held it for 8 hours, which is the limit, ${count} times. Its work is kept; retry it or make it smaller.`;
+  const blocked = { type: 'task.blocked', taskId: work.id, from: work.stage, reason: 'time_limit', text } as const;
+  return accept(...interruptRun(slice, work, why), counted, blocked, released(work, 'time limit'));
 }
 
 export function release(slice: Slice, command: CommandOf<'lease.release'>): Decision {

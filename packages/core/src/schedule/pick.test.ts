@@ -62,12 +62,13 @@ describe('the next task of a worker', () => {
     expect(mill.offered('merger')).toBe(1);
   });
 
-  test('a reviewer gets the most urgent work first, then the oldest task, whichever was finished first', () => {
+  test('a reviewer gets the most urgent work first, then the work whose build ended first', () => {
     const mill = new Mill();
     const [older, younger, urgent] = [mill.add({ priority: 4 }), mill.add(), mill.add()] as const;
-    mill.bring(younger, 'review');
-    mill.bring(urgent, 'review');
-    mill.bring(older, 'review');
+    for (const id of [younger, urgent, older]) {
+      mill.now += 1000;
+      mill.bring(id, 'review');
+    }
     const by = personActor('ada');
     mill.must({ type: 'task.edit', projectId, taskId: older, priority: 2, by });
     mill.must({ type: 'task.edit', projectId, taskId: urgent, priority: 0, by });
@@ -77,7 +78,7 @@ describe('the next task of a worker', () => {
       order.push(next);
       mill.review(`task_${next}`, true);
     }
-    expect(order).toEqual([3, 1, 2]);
+    expect(order).toEqual([3, 2, 1]);
   });
 
   test('may lie outside the window: the claim says so when all of the window is locked', () => {

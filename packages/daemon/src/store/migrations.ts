@@ -76,6 +76,13 @@ const removedEvents = 'CREATE TABLE log_removed (events bigint NOT NULL, seqs bi
 /** The words of a record, each once and separated by blanks, for ranking. Its place grows with each new record. */
 const recordWords = 'CREATE INDEX record_words_project ON record_words (project_id, noun, place);';
 
+/** Reviews are taken in the order in which their builds ended. */
+const reviewOrder = `
+DROP INDEX tasks_ready;
+CREATE INDEX tasks_ready ON tasks (project_id, ready_role, priority, rework, built_at, number, not_before, waiting)
+  WHERE ready_role IS NOT NULL;
+`;
+
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
@@ -206,6 +213,19 @@ CREATE TABLE record_words (
 CREATE INDEX record_words_search ON record_words USING gin (search);
 CREATE INDEX record_words_tags ON record_words USING gin (tags);
 ${recordWords}`,
+  },
+  {
+    version: 11,
+    sqlite: `
+ALTER TABLE tasks ADD COLUMN built_at INTEGER NOT NULL DEFAULT 0;
+UPDATE tasks SET built_at = json_extract(doc, '$.stageSince') WHERE ready_role = 'reviewer';
+${reviewOrder}`,
+    // Postgres cannot extract fields from a document with \\u0000: such a review comes first until its next save.
+    postgres: `
+ALTER TABLE tasks ADD COLUMN built_at bigint NOT NULL DEFAULT 0;
+UPDATE tasks SET built_at = (doc->>'stageSince')::numeric::bigint
+WHERE ready_role = 'reviewer' AND position('\\u0000' in doc::text) = 0;
+${reviewOrder}`,
   },
 ];
 

@@ -157,7 +157,7 @@ test('no worker holds a task for more than 8 hours, even with heartbeats', async
   clock.jump(LEASE_CAP_MS);
   const finishing = made.engine.outside.finish(await taskOf(work), by(work), READY, USAGE);
   await expect(finishing).rejects.toMatchObject({ code: 'stale_lease' });
-  expect(await taskOf(work)).toMatchObject({ stage: 'blocked', lease: null });
+  expect(await taskOf(work)).toMatchObject({ lease: null, blocked: null, counters: { failures: { time_limit: 1 } } });
 });
 
 test('an exhausted budget refuses the claim and leaves the task unchanged', async () => {
