@@ -12,6 +12,7 @@ import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { PullRequestConfig } from './pull-request.ts';
 import { Routing } from './routing.ts';
+import { SpecsConfig } from './spec-config.ts';
 import { TrackerConfig } from './tracker-config.ts';
 import { UseLimits } from './use-limits.ts';
 
@@ -168,6 +169,8 @@ export const Config = z.strictObject({
   ideas: IdeasConfig.prefault({}),
   /** Off without a command and a url. */
   research: ResearchConfig.prefault({}),
+  /** How specifications are drafted and built. */
+  specs: SpecsConfig.prefault({}),
   /** Whether and how Tidemill proposes its own improvements. */
   loop: LoopConfig.prefault({}),
   /** Whether and how Tidemill learns from its work. */

@@ -63,6 +63,7 @@ export * from './secrets.ts';
 export * from './session-request.ts';
 export * from './settings-view.ts';
 export * from './spec.ts';
+export * from './spec-config.ts';
 export * from './spec-draft.ts';
 export * from './spec-view.ts';
 export * from './stage-order.ts';

@@ -6,6 +6,7 @@ import { LearningConfig } from './lesson.ts';
 import { LoopConfig } from './loop.ts';
 import { Pipeline } from './pipeline.ts';
 import { Routing } from './routing.ts';
+import { SpecRules } from './spec-config.ts';
 
 /** The part of a project's settings that decisions depend on. It is in the log, so a replay decides the same. */
 export const ProjectRules = z.object({
@@ -28,6 +29,8 @@ export const ProjectRules = z.object({
   loop: LoopConfig.prefault({}),
   /** Absent: the defaults. */
   learning: LearningConfig.optional(),
+  /** Absent: the defaults. */
+  specs: SpecRules.optional(),
   /** The environments that landed work is delivered to, in their order. Absent: none. */
   delivery: z.array(EnvironmentRules).optional(),
 });

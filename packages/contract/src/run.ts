@@ -175,6 +175,8 @@ export const Run = z.object({
   summary: z.string(),
   startedAt: z.number(),
   endedAt: z.number().nullable(),
+  /** When its worker was last seen, if the worker was lost. */
+  lostAt: z.number().optional(),
   usage: Usage,
   /** Times the gates sent the agent back within this run. */
   validationRetries: z.number().int(),

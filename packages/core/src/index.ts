@@ -130,7 +130,7 @@ export { scopeOf } from './scope.ts';
 export { DUPLICATE, RELATED, SimilarWork } from './similarity/similar-work.ts';
 export { Rows, Slice } from './slice.ts';
 export { isBesideCode } from './spec/beside.ts';
-export { abortReason, type BuildState, buildState, requirementProgress } from './spec/build.ts';
+export { abortReason, type BuildState, buildState, requirementProgress, workedTime } from './spec/build.ts';
 export { asksFirst } from './spec/ended.ts';
 export { gotchasFor } from './spec/gotchas.ts';
 export { creationsOf, followUps } from './spec/tasks.ts';

@@ -55,7 +55,7 @@ export function released(work: Work, why: string): EventBody {
 }
 
 /** A run that loses its lease ends as interrupted. It is not counted as a failure, and the work can be leased again. */
-export function interruptRun(slice: Slice, work: Work, why: string): EventBody[] {
+export function interruptRun(slice: Slice, work: Work, why: string, lostAt?: number): EventBody[] {
   const run = work.lastRunId ? slice.runs.ifLoaded(work.lastRunId) : undefined;
   if (run?.status !== 'running') return [];
   return [
@@ -68,6 +68,7 @@ export function interruptRun(slice: Slice, work: Work, why: string): EventBody[]
       message: why,
       envelope: null,
       usage: finalUsage(run, run.usage, null),
+      ...(lostAt === undefined ? {} : { lostAt: Math.max(run.startedAt, lostAt) }),
     },
   ];
 }

@@ -129,6 +129,8 @@ export const runEvents = [
       message: z.string(),
       envelope: AgentEnvelope.nullable(),
       usage: Usage,
+      /** The last sign of a worker that was lost: its work ended then, at the latest. */
+      lostAt: z.number().optional(),
       /** The worker whose figures count it. */
       workerId: z.string().optional(),
     },

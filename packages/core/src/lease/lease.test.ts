@@ -1,6 +1,7 @@
 import { personActor } from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { Mill, typesOf } from '../../../../test/support/mill.ts';
+import { workedTime } from '../spec/build.ts';
 import { LEASE_MS } from '../work.ts';
 import { LEASE_CAP_MS } from './lease.ts';
 
@@ -170,6 +171,20 @@ describe('holding a lease', () => {
 });
 
 describe('the fence of a lease', () => {
+  test('the work of a run whose daemon died ends with the last sign of its worker', () => {
+    const mill = new Mill();
+    const { fence, runId } = mill.startRun(mill.add());
+    const { startedAt } = mill.runs.get(runId)!;
+    mill.now += 60_000;
+    mill.must({ type: 'lease.renew', ...fence });
+    const seenAt = mill.now;
+    mill.now += 6 * 3_600_000;
+    mill.must({ type: 'lease.expire', ...fence, ownerIsDead: true });
+    const run = mill.runs.get(runId)!;
+    expect(run).toMatchObject({ outcome: 'interrupted', lostAt: seenAt, endedAt: mill.now });
+    expect(workedTime([run], startedAt, mill.now)).toBe(60_000);
+  });
+
   test('every write of an earlier holder is refused and changes nothing', () => {
     const mill = new Mill();
     const id = mill.add();

@@ -213,11 +213,12 @@ export function expire(slice: Slice, command: CommandOf<'lease.expire'>, env: De
   const { lease } = found.work;
   if (!lease || lease.token !== command.token) return refuse('conflict', 'that lease has already ended');
   if (!command.ownerIsDead && env.now < lease.expiresAt) return refuse('conflict', 'that lease has not expired');
-  return accept(...endLease(slice, found.work, command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s'));
+  const why = command.ownerIsDead ? 'its daemon died' : 'no heartbeat for 120 s';
+  return accept(...endLease(slice, found.work, why, lease.expiresAt - LEASE_MS));
 }
 
 /** The run ends as interrupted. A task with open questions waits for the answers; other work waits for the next worker. */
-export function endLease(slice: Slice, work: Work, why: string): EventBody[] {
+export function endLease(slice: Slice, work: Work, why: string, lostAt?: number): EventBody[] {
   const after = isJob(work) ? [] : parkedIfAsking(work);
-  return [...interruptRun(slice, work, why), released(work, why), ...after];
+  return [...interruptRun(slice, work, why, lostAt), released(work, why), ...after];
 }

@@ -60,10 +60,11 @@ export const runEvents = {
   'run.sent_back': (slice, { runId, retry }) => change(slice, runId, { validationRetries: retry }),
   'guard.denied': changesNothing,
   'run.finished': (slice, body, { at }) => {
-    const { runId, outcome, failure, usage, envelope, message } = body;
+    const { runId, outcome, failure, usage, envelope, message, lostAt } = body;
     changeLeasedTask(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
     const summary = envelope?.summary || message;
-    change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at });
+    const lost = lostAt === undefined ? {} : { lostAt };
+    change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at, ...lost });
   },
 } satisfies Reductions;
 

@@ -1,8 +1,15 @@
-import type { RequirementVerdict, Spec, SpecDraft, SpecTaskLink, Task } from '@tidemill/contract';
+import {
+  elapsed,
+  type RequirementVerdict,
+  type Run,
+  type Spec,
+  type SpecDraft,
+  type SpecTaskLink,
+  type Task,
+} from '@tidemill/contract';
 
 /** More failed tasks than this stop the building. */
 const MOST_FAILED = 3;
-const BUILD_LIMIT_MS = 2 * 3_600_000;
 
 export type BuiltTask = Pick<Task, 'id' | 'number' | 'title' | 'stage' | 'lease' | 'blocked'>;
 
@@ -35,9 +42,9 @@ export function buildState({ tasks }: Pick<Spec, 'tasks'>, rows: ReadonlyMap<str
 
 /** Why the building must stop; null when it may go on. */
 export function abortReason(
-  spec: Pick<Spec, 'tasks' | 'buildingSince'>,
+  spec: Pick<Spec, 'tasks'>,
   { failed, isComplete }: BuildState,
-  now: number,
+  { workedMs, limitMs }: { workedMs: number; limitMs: number },
 ): string | null {
   if (isComplete) return null;
   const numbers = (tasks: BuiltTask[]) => tasks.map(({ number }) => `#${number}`).join(', ');
@@ -45,9 +52,25 @@ export function abortReason(
   const ofDatabase = new Set(spec.tasks.filter(({ phase }) => phase === 'database').map(({ taskId }) => taskId));
   const critical = failed.filter(({ id }) => ofDatabase.has(id));
   if (critical.length > 0) return `a task of the database phase is blocked: ${numbers(critical)}`;
-  if (spec.buildingSince !== null && now - spec.buildingSince > BUILD_LIMIT_MS)
-    return 'building has taken more than 2 hours';
-  return null;
+  if (workedMs <= limitMs) return null;
+  return `agents have worked on it for more than ${elapsed(limitMs)}, which is the limit \`specs.buildLimit\``;
+}
+
+/** The time in which at least one of the runs worked, since a time. A lost worker counts until it was last seen. */
+export function workedTime(
+  runs: readonly Pick<Run, 'startedAt' | 'endedAt' | 'lostAt'>[],
+  since: number,
+  now: number,
+): number {
+  const spans = runs
+    .map(({ startedAt, endedAt, lostAt }) => ({ from: Math.max(since, startedAt), to: lostAt ?? endedAt ?? now }))
+    .sort((a, b) => a.from - b.from);
+  let [total, covered] = [0, since];
+  for (const { from, to } of spans) {
+    total += Math.max(0, to - Math.max(from, covered));
+    covered = Math.max(covered, to);
+  }
+  return total;
 }
 
 export interface RequirementProgress {

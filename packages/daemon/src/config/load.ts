@@ -39,6 +39,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     budget: { ...config.budget, timeZone: config.budget.timeZone ?? ownTimeZone() },
     loop: config.loop,
     learning: config.learning,
+    specs: { buildLimitMs: config.specs.buildLimit, critic: config.specs.critic },
     ...(config.delivery.environments.length > 0 ? { delivery: environmentRules(config) } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { type AgentEnvelope, personActor, type Spec, SpecDraft, type SpecTask } from '@tidemill/contract';
+import { type AgentEnvelope, type ProjectRules, personActor, type Spec, SpecDraft, type SpecTask } from '@tidemill/contract';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EngineBed, silentAgent } from '../../../../../test/support/engine-bed.ts';
 import { assetDir } from '../../assets.ts';
@@ -53,9 +53,9 @@ function builder(world: { isMended: boolean; isSilent: boolean }): Agent {
   };
 }
 
-async function build(tasks: Partial<SpecTask>[], more: { isSilent?: boolean } = {}) {
+async function build(tasks: Partial<SpecTask>[], { rules = {}, ...more }: { isSilent?: boolean; rules?: Partial<ProjectRules> } = {}) {
   const world = { isMended: false, isSilent: false, ...more };
-  bed = await EngineBed.open({}, () => ({ agentFor: () => builder(world) }));
+  bed = await EngineBed.open(rules, () => ({ agentFor: () => builder(world) }));
   const source = { kind: 'file', ideaId: null, text: 'x' } as const;
   const { projectId } = bed;
   await bed.must({ type: 'spec.import', projectId, specId: 'spec_1', draft: draftOf(tasks), source, by: ada });
@@ -96,12 +96,36 @@ describe('the building of a specification', { timeout: 60_000 }, () => {
     expect(await stages()).toEqual(['blocked', 'blocked', 'blocked', 'blocked', 'cancelled']);
   });
 
-  it('stops after two hours', async () => {
-    await build([{}, {}, { dependsOn: ['T1'] }], { isSilent: true });
+  it('stops after two hours of work', async () => {
+    await build([{}, {}, {}, {}], { isSilent: true });
     await bed.pass(118 * MINUTE);
     expect((await spec()).status).toBe('building');
+    await bed.pass(20 * MINUTE);
+    expect(await spec()).toMatchObject({
+      status: 'aborted',
+      why: 'agents have worked on it for more than 2 h, which is the limit `specs.buildLimit`',
+    });
+  });
+
+  it('a limit of the settings takes the place of two hours', async () => {
+    await build([{}], { isSilent: true, rules: { specs: { buildLimitMs: 20 * MINUTE, critic: true } } });
+    await bed.pass(19 * MINUTE);
+    expect((await spec()).status).toBe('building');
     await bed.pass(5 * MINUTE);
-    expect(await spec()).toMatchObject({ status: 'aborted', why: 'building has taken more than 2 hours' });
+    expect(await spec()).toMatchObject({ status: 'aborted', why: expect.stringContaining('more than 20 min') });
+  });
+
+  it('a stopped daemon and tasks that wait for an answer do not count as work', async () => {
+    const world = await build([{}, { title: 'bad part' }], { isSilent: true });
+    await bed.pass(30 * MINUTE);
+    await bed.stop();
+    await bed.pass(6 * 60 * MINUTE);
+    world.isSilent = false;
+    await bed.start();
+    // The first task lands, the second one stays blocked: nobody works for hours.
+    await bed.pass(10 * 60 * MINUTE);
+    expect(await stages()).toEqual(['done', 'blocked']);
+    expect(await spec()).toMatchObject({ status: 'building' });
   });
 
   it('stops when a person says so, without an alert', async () => {

@@ -5,10 +5,11 @@ import {
   type Question,
   REACTORS,
   type Spec,
+  SpecRules,
   type SpecVersion,
   specVersionId,
 } from '@tidemill/contract';
-import { abortReason, asksFirst, type BuildState, buildState, type Command } from '@tidemill/core';
+import { abortReason, asksFirst, type BuildState, buildState, type Command, workedTime } from '@tidemill/core';
 import type { OwnWrites, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { approveSpec, extendSpec, stopSpec } from '../flows/spec.ts';
@@ -146,14 +147,14 @@ export class SpecWatch implements Reactor {
   }
 
   async #build(spec: Spec): Promise<void> {
-    const { store, clock } = this.#deps;
+    const { store } = this.#deps;
     const ids = spec.tasks.map(({ taskId }) => taskId);
     const rows = new Map((await store.tasks({ projectId: this.projectId, ids })).map((task) => [task.id, task]));
     const state = buildState(spec, rows);
     const about = { projectId: this.projectId, specId: spec.id };
     if (state.total === 0) return this.#abort(spec, state, 'all its tasks were cancelled');
     if (spec.status === 'approved' && state.hasStarted) await this.#execute({ type: 'spec.begin', ...about });
-    const why = abortReason(spec, state, clock.now());
+    const why = abortReason(spec, state, { workedMs: await this.#workedMs(spec), limitMs: this.#rules.buildLimitMs });
     if (why !== null) return this.#abort(spec, state, why);
     await this.#milestones(spec, state);
     if (!state.isComplete) return;
@@ -162,6 +163,15 @@ export class SpecWatch implements Reactor {
     const isBuilt = (id: string) =>
       spec.tasks.some((task) => task.requirements.includes(id) && landed.has(task.taskId));
     await this.#execute({ type: 'spec.check', ...about, unbuilt: all.filter((id) => !isBuilt(id)) });
+  }
+
+  /** How long agents worked on its tasks since it began, or was continued. Read only when that can exceed the limit. */
+  async #workedMs({ tasks, buildingSince }: Spec): Promise<number> {
+    const { store, clock } = this.#deps;
+    const now = clock.now();
+    if (buildingSince === null || now - buildingSince <= this.#rules.buildLimitMs) return 0;
+    const runs = await Promise.all(tasks.map(({ taskId }) => store.runs(taskId)));
+    return workedTime(runs.flat(), buildingSince, now);
   }
 
   async #abort(spec: Spec, { unstarted }: BuildState, why: string): Promise<void> {
@@ -219,6 +229,10 @@ export class SpecWatch implements Reactor {
     const reply = await store.executeAll(commands);
     if (!reply.ok) this.#deps.onNote(`S${spec.number}: a question was not asked: ${reply.refusal.message}`);
     return store.records({ noun: 'question', parent: spec.id });
+  }
+
+  get #rules(): SpecRules {
+    return SpecRules.parse(this.#deps.project.rules.specs ?? {});
   }
 
   get #tools() {
