@@ -11,6 +11,7 @@ export type Severity = z.infer<typeof Severity>;
 export const AlertKind = z.enum([
   'agent_auth',
   'agent_credit',
+  'all_failed',
   'autonomy',
   'baseline_red',
   'budget_50',

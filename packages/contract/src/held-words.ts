@@ -23,6 +23,35 @@ export const HELD_WORDS: Record<NeedsYou['holds'], string> = {
 export const heldText = ({ holds, at }: NeedsYou) =>
   holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : HELD_WORDS[holds];
 
+/**
+ * One entry per cause: tasks that wait for the same thing are one entry, with the numbers of the others. A cause that an
+ * alert tells already (`told`: the texts of the alerts) is no entry of its own.
+ */
+export function causesOf(needs: NeedsYou[], told: string[] = []): (NeedsYou & { also: number[] })[] {
+  const causes = new Map<string, NeedsYou & { also: number[] }>();
+  for (const need of needs) {
+    const isShared = need.holds === 'waiting' && need.why !== '';
+    if (isShared && told.some((text) => text.includes(need.why))) continue;
+    const key = isShared ? need.why : `#${need.number}`;
+    const known = causes.get(key);
+    if (known) known.also.push(need.number);
+    else causes.set(key, { ...need, also: [] });
+  }
+  return [...causes.values()];
+}
+
+const MOST_NAMED = 5;
+
+/** `, also #2, #3 and 7 more`. Empty for a cause of one task. */
+export function alsoText(also: number[]): string {
+  if (also.length === 0) return '';
+  const more = also.length > MOST_NAMED ? ` and ${also.length - MOST_NAMED} more` : '';
+  return `, also ${also
+    .slice(0, MOST_NAMED)
+    .map((number) => `#${number}`)
+    .join(', ')}${more}`;
+}
+
 /** An inbox item's title in words: that of a task has the code of a reason. */
 export function inboxTitle({ ref, title }: Pick<InboxItem, 'ref' | 'title'>): string {
   if (!ref.startsWith('#')) return title;

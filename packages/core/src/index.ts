@@ -51,6 +51,7 @@ export { isPerson } from './guard-proposal/guard-proposal.ts';
 export { tokensOf } from './hand-off/distil.ts';
 export { isTimedOut } from './hand-off/job.ts';
 export * from './health/examine.ts';
+export type { LastError } from './health/failed-runs.ts';
 export { type HealthFinding, SUPERVISED_KINDS } from './health/finding.ts';
 export { silenceLimitMs, stuckAction } from './health/stuck.ts';
 export { type HeldTasks, REVIEW_LONG_MS, type WaitingReview } from './health/waiting.ts';

@@ -1,4 +1,5 @@
 import type { Task, Worker } from '@tidemill/contract';
+import { failureFindings, type LastError, type LastRun, quoted } from './failed-runs.ts';
 import type { HealthFinding } from './finding.ts';
 import { countedSilenceMs, type StuckAction, silenceLimitMs, stuckAction } from './stuck.ts';
 import { type HeldTasks, heldFindings, reviewFindings, type WaitingReview } from './waiting.ts';
@@ -11,6 +12,10 @@ export interface RunningTask {
   /** Its last activity: output, spending, progress, a gate within its time limit. */
   lastSignAt: number;
   isTesting: boolean;
+  /** What its agent printed last. */
+  lastOutput?: string;
+  /** The tool that it uses now. */
+  tool?: string | null;
 }
 
 /** What the supervisor looks at once a minute. */
@@ -18,35 +23,38 @@ export interface Observation {
   now: number;
   workers: Worker[];
   running: RunningTask[];
-  /** Failed runs of the last hour, by worker. */
-  errors: Map<string, number>;
+  /** Runs that ended within the last hour. */
+  ended: LastRun[];
+  /** The newest error of each worker. */
+  errors: Map<string, LastError>;
   /** Tasks that could be started. */
   queueDepth: number;
+  /** The queue was long before. A short run of a few tasks is no reason to tell that few are left. */
+  wasLong: boolean;
   /** Tasks that wait for one that does not continue by itself. */
   held: HeldTasks[];
   reviews: WaitingReview[];
 }
 
-export interface StuckTask extends Pick<RunningTask, 'task' | 'worker'> {
+export interface StuckTask extends Pick<RunningTask, 'task' | 'worker' | 'lastOutput' | 'tool'> {
   silentMs: number;
   action: Exclude<StuckAction, 'none'>;
 }
 
-const DEGRADED_ERRORS = 3;
-const CRITICAL_ERRORS = 10;
 const LOW_QUEUE = 3;
-const HIGH_QUEUE = 10;
+export const HIGH_QUEUE = 10;
 
 export function examine(seen: Observation): { findings: HealthFinding[]; stuck: StuckTask[] } {
-  const stuck = seen.running.flatMap(({ task, worker, lastSignAt, isTesting }) => {
+  const stuck = seen.running.flatMap(({ task, lastSignAt, isTesting, ...rest }) => {
     const countedMs = countedSilenceMs({ lastSignAt, leftAloneUntil: task.leftAloneUntil }, seen.now);
     const action = stuckAction(countedMs, silenceLimitMs(task, isTesting));
-    return action === 'none' ? [] : [{ task, worker, silentMs: seen.now - lastSignAt, action }];
+    return action === 'none' ? [] : [{ task, ...rest, silentMs: seen.now - lastSignAt, action }];
   });
   const findings = [
-    ...seen.workers.flatMap((worker) => [...ofWorker(worker, seen.now), ...ofErrors(worker, seen.errors)]),
-    ...stuck.map(stuckFinding),
-    ...ofQueue(seen.queueDepth),
+    ...seen.workers.flatMap((worker) => ofWorker(worker, seen.now)),
+    ...failureFindings(seen.workers, seen.ended, seen.errors),
+    ...stuck.map((each) => stuckFinding(each, seen.workers)),
+    ...ofQueue(seen),
     ...heldFindings(seen.held, seen.now),
     ...reviewFindings(seen.reviews, seen.now),
   ];
@@ -73,17 +81,9 @@ export function lostWorker(worker: Pick<Worker, 'name' | 'host' | 'isOutside'>):
   return { kind: 'worker_unresponsive', subject: worker.name, severity: 'error', text, taskId: null };
 }
 
-function ofErrors(worker: Worker, errors: Map<string, number>): HealthFinding[] {
-  const count = errors.get(worker.id) ?? 0;
-  if (count < DEGRADED_ERRORS) return [];
-  const severity = count > CRITICAL_ERRORS ? 'error' : 'warning';
-  const text = `${count} runs of ${worker.name} failed within the last hour.`;
-  return [{ kind: 'error_rate', subject: worker.name, severity, text, taskId: null }];
-}
-
-function ofQueue(depth: number): HealthFinding[] {
+function ofQueue({ queueDepth: depth, wasLong }: Observation): HealthFinding[] {
   const about = { subject: 'queue', taskId: null };
-  if (depth < LOW_QUEUE)
+  if (depth < LOW_QUEUE && wasLong)
     return [
       {
         ...about,
@@ -97,8 +97,18 @@ function ofQueue(depth: number): HealthFinding[] {
   return [];
 }
 
-function stuckFinding({ task, worker, silentMs, action }: StuckTask): HealthFinding {
-  const text = `#${task.number} ${task.title} has shown no progress for ${Math.floor(silentMs / 60_000)} minutes. Restart its worker with \`tidemill workers restart ${worker}\`, or wait: after half an hour it is interrupted and continued. Its work is kept.`;
+function stuckFinding(
+  { task, worker, silentMs, action, lastOutput, tool }: StuckTask,
+  workers: Worker[],
+): HealthFinding {
+  const use = workers.find(({ name }) => name === worker)?.beats.at(-1);
+  const text = [
+    `#${task.number} ${task.title} has shown no progress for ${Math.floor(silentMs / 60_000)} minutes.`,
+    ...(lastOutput === undefined ? [] : [`Last output: ${quoted(lastOutput)}`]),
+    ...(tool ? [`Running tool: ${quoted(tool)}`] : []),
+    ...(use ? [`Its processes use ${use.cpuPercent} % CPU and ${use.memoryMb} MB.`] : []),
+    `Restart its worker with \`tidemill workers restart ${worker}\`, or wait: after half an hour it is interrupted and continued. Its work is kept.`,
+  ].join(' ');
   const severity = action === 'interrupt' ? 'critical' : 'warning';
   return { kind: 'stuck', subject: `#${task.number}`, severity, text, taskId: task.id };
 }

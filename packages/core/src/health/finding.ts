@@ -13,6 +13,7 @@ export interface HealthFinding {
 export const SUPERVISED_KINDS = [
   'worker_degraded',
   'worker_unresponsive',
+  'all_failed',
   'error_rate',
   'queue_low',
   'queue_high',

@@ -3,6 +3,7 @@ import { describe, expect, it, test } from 'vitest';
 import { Mill } from '../../../../test/support/mill.ts';
 import { decideLock } from '../schedule/file-lock.ts';
 import { examine, type Observation } from './examine.ts';
+import type { HealthFinding } from './finding.ts';
 import { silenceLimitMs, stuckAction } from './stuck.ts';
 
 const MINUTE = 60_000;
@@ -19,12 +20,17 @@ const observation = (change: Partial<Observation>): Observation => ({
   now: NOW,
   workers: [],
   running: [],
+  ended: [],
   errors: new Map(),
   queueDepth: 5,
+  wasLong: true,
   held: [],
   reviews: [],
   ...change,
 });
+/** Runs of a worker that failed, the last one last. */
+const runsOf = (workerId: string, count: number) =>
+  Array.from({ length: count }, (_, index) => ({ workerId, failure: 'crash' as const, endedAt: NOW - count + index }));
 const kinds = (change: Partial<Observation>) =>
   examine(observation(change)).findings.map(({ kind, severity, subject }) => `${severity} ${kind} ${subject}`);
 
@@ -58,7 +64,29 @@ describe('the health of workers', () => {
     [11, ['error error_rate agent-1']],
   ])('%i failed runs within the hour are judged', (count, expected) => {
     const workers = [worker('agent-1', 0)];
-    expect(kinds({ workers, errors: new Map([[workers[0]!.id, count]]) })).toEqual(expected);
+    const [{ id }] = workers as [Worker];
+    const works = { workerId: id, failure: null, endedAt: NOW };
+    const ended = [works, ...runsOf(id, count)];
+    expect(kinds({ workers, ended })).toEqual(expected);
+    if (count < 3) return;
+    const errors = new Map([[id, { number: 4, text: 'ENOENT:\n no such file' }]]);
+    const [{ text }] = examine(observation({ workers, ended, errors })).findings as [HealthFinding];
+    expect(text).toBe(
+      `agent-1 failed ${count} times within the last hour. Last error (#4): "ENOENT: no such file". Restart it with \`tidemill workers restart agent-1\`.`,
+    );
+  });
+
+  it('one critical alert tells that all agents fail, with the last error, instead of one for each', () => {
+    const workers = [worker('agent-1', 0), worker('agent-2', 0)];
+    const ended = workers.flatMap(({ id }) => runsOf(id, 3));
+    const errors = new Map([[workers[1]!.id, { number: null, text: 'no credit left' }]]);
+    const { findings } = examine(observation({ workers, ended, errors }));
+    expect(findings).toMatchObject([{ kind: 'all_failed', severity: 'critical' }]);
+    expect(findings[0]?.text).toContain(
+      '6 runs ended within the last hour, and none succeeded. Last error: "no credit left".',
+    );
+    const changes = ended.map((run) => ({ ...run, failure: 'validation' as const }));
+    expect(kinds({ workers, ended: changes })).toEqual(['warning error_rate agent-1', 'warning error_rate agent-2']);
   });
 
   test.each([
@@ -68,6 +96,10 @@ describe('the health of workers', () => {
     [11, ['warning queue_high queue']],
   ])('%i tasks that wait to start are judged', (queueDepth, expected) => {
     expect(kinds({ queueDepth })).toEqual(expected);
+  });
+
+  it('a queue that never was long is not reported as low', () => {
+    expect(kinds({ queueDepth: 1, wasLong: false })).toEqual([]);
   });
 });
 
@@ -99,6 +131,16 @@ describe('a task without progress', () => {
       stuck: [{ action: 'interrupt', silentMs: 31 * MINUTE }],
     });
   });
+});
+
+it('a task without progress is told with its last output, its tool and what its processes use', () => {
+  const seen = { task: running(), worker: 'agent-1', lastSignAt: NOW - 11 * MINUTE, isTesting: false };
+  const more = { lastOutput: 'installing\n\u001b[31mwaiting for lock', tool: 'Bash npm ci' };
+  const workers = [worker('agent-1', 0)];
+  const [{ text }] = examine(observation({ workers, running: [{ ...seen, ...more }] })).findings as [HealthFinding];
+  expect(text).toContain(
+    'Last output: "installing waiting for lock". Running tool: "Bash npm ci". Its processes use 0 % CPU and 1 MB.',
+  );
 });
 
 describe('a task that a person allows to be silent for a time', () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Api, InboxItem } from '@tidemill/contract';
+import { type Api, alsoText, causesOf, type InboxItem } from '@tidemill/contract';
 import { type Terminal, wrap } from './terminal.ts';
 
 /** Polled too, because running out of work (an exhausted budget, for example) is not an event. */
@@ -37,8 +37,13 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
 /** What `up --until-idle` leaves to a person, a line each. */
 export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
   const [{ needsYou }, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
-  const tasks = needsYou.map(({ number, title, why }) => `#${number} ${title}: ${why}`);
-  const alerts = inbox.filter(isUrgent).map(({ title, text }) => `${title}: ${text}`);
+  const urgent = inbox.filter(isUrgent);
+  const alerts = urgent.map(({ title, text }) => `${title}: ${text}`);
+  const causes = causesOf(
+    needsYou,
+    urgent.map(({ text }) => text),
+  );
+  const tasks = causes.map(({ number, title, why, also }) => `#${number} ${title}${alsoText(also)}: ${why}`);
   // Those about a task are in its line.
   const questions = inbox.filter(({ kind, isBlocking, task }) => kind === 'question' && isBlocking && !task);
   return [...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];

@@ -1,4 +1,4 @@
-import { type Api, type ProjectStatus, progressWords, type WorkerView } from '@tidemill/contract';
+import { type Api, alsoText, causesOf, type ProjectStatus, progressWords, type WorkerView } from '@tidemill/contract';
 import { eventText, isNews, TaskNames } from './describe.ts';
 import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
 
@@ -128,7 +128,8 @@ const isBusy = ({ task, mode }: WorkerView) => task !== null || mode !== null;
 /** The state of a project in a few lines: stages, workers, what needs a person. Also what `tidemill status` prints. */
 export function statusLines(status: ProjectStatus, terminal: Terminal): string[] {
   const { paint, width } = terminal;
-  const { project, needsYou } = status;
+  const { project } = status;
+  const needsYou = causesOf(status.needsYou);
   const lines = [
     paint('bold', fit(`${project.name} → ${project.target}`, width - 20)) + paint('dim', `  ${stateText(status)}`),
     '',
@@ -142,8 +143,8 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   }
   if (needsYou.length > 0) {
     lines.push('', paint('yellow', `  needs you: ${needsYou.length}`));
-    for (const { number, title, why, command } of needsYou.slice(0, 5)) {
-      lines.push(fit(`  #${number} ${title}: ${why}`, width));
+    for (const { number, title, why, command, also } of needsYou.slice(0, 5)) {
+      lines.push(fit(`  #${number} ${title}${alsoText(also)}: ${why}`, width));
       if (command) lines.push(paint('dim', fit(`     ${command}`, width)));
     }
     if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));

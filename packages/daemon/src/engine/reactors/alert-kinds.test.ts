@@ -22,6 +22,7 @@ const outage = 'is %s while all work stops';
 const RAISED: Record<AlertKind, [file: string, test: string]> = {
   agent_auth: [conditions, 'is %s when the agent needs a person'],
   agent_credit: [conditions, 'is %s when the agent needs a person'],
+  all_failed: [alerts, 'that all fail are one critical alert with the last error'],
   autonomy: [
     'packages/core/src/question/hold.test.ts',
     'is not needed with notify_and_proceed, which raises an alert and continues',

@@ -180,13 +180,37 @@ describe('workers', { timeout: 60_000 }, () => {
   });
 
   it('whose runs fail again and again raise the error rate', async () => {
-    await open((self) => ({ agentFor: () => failing('crash', () => false, self), workers: 1 }));
+    await open((self) => {
+      let runs = 0;
+      return { agentFor: () => failing('crash', () => ++runs === 1, self), workers: 1 };
+    });
     for (const number of [1, 2, 3]) await bed.add(number);
     await bed.start();
     await bed.pass(20 * MINUTE);
     expect(await raised('error_rate')).toBe(true);
+    expect(await textOf('error_rate')).toMatch(/Last error \(#\d\): "no"\. Restart it with/);
     await bed.pass(2 * HOUR);
     expect(await isOpen('error_rate')).toBe(false);
+  });
+
+  it('that all fail are one critical alert with the last error', async () => {
+    await open((self) => ({ agentFor: () => failing('crash', () => false, self), workers: 2 }));
+    for (const number of [1, 2, 3]) await bed.add(number);
+    await bed.start();
+    await bed.pass(20 * MINUTE);
+    expect(await bed.alerts()).toContain('critical all_failed');
+    expect(await textOf('all_failed')).toMatch(/Last error \(#\d\): "no"\./);
+    expect(await raised('error_rate')).toBe(false);
+    await bed.pass(2 * HOUR);
+    expect(await isOpen('all_failed')).toBe(false);
+  });
+
+  it('with five tasks raise no alert about the queue', async () => {
+    await open();
+    for (let number = 1; number <= 5; number += 1) await bed.add(number, { accept });
+    await bed.start();
+    await bed.pass(30 * MINUTE);
+    expect((await bed.alerts()).filter((alert) => alert.includes('queue'))).toEqual([]);
   });
 
   it('with a queue that is too long or too short raise an alert', async () => {
@@ -221,6 +245,7 @@ describe('a stuck task', { timeout: 60_000 }, () => {
         label: 'slow',
         start(_request, sink) {
           say = (text) => sink.output(text);
+          say('reading the files\n');
           return silentAgent.start(_request, sink);
         },
       }),
@@ -231,6 +256,7 @@ describe('a stuck task', { timeout: 60_000 }, () => {
     await bed.pass(12 * MINUTE);
     expect(await bed.alerts()).toContain('warning stuck #1');
     expect(await textOf('stuck')).toContain('tidemill workers restart agent-1');
+    expect(await textOf('stuck')).toContain('Last output: "reading the files".');
     say('still here\n');
     await bed.pass(2 * MINUTE);
     expect(await isOpen('stuck')).toBe(false);

@@ -1,17 +1,19 @@
-import { AskedQuestion, isOpenAlert, type Mode, type Task, type Worker } from '@tidemill/contract';
+import { AskedQuestion, type EndedRun, isOpenAlert, type Mode, type Task, type Worker } from '@tidemill/contract';
 import {
   alertId,
   type CommandOf,
   decideLock,
   examine,
+  HIGH_QUEUE,
   isReady,
+  type LastError,
   type RunningTask,
   STUCK_CHOICES,
   type StuckTask,
   SUPERVISED_KINDS,
   stuckAction,
 } from '@tidemill/core';
-import type { Workload } from '../../ports.ts';
+import type { Store, Workload } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { LeasedJob, LeasedTask, type LeasedWork } from '../workers/leased-work.ts';
 import { StandingAlerts } from './standing-alerts.ts';
@@ -46,6 +48,8 @@ export class Supervisor {
   readonly #engine: Supervised;
   readonly #alerts: StandingAlerts;
   #decided = new Set<string>();
+  /** The queue was long since work was last idle. */
+  #wasLong = false;
 
   constructor(deps: EngineDeps, engine: Supervised) {
     this.#deps = deps;
@@ -63,9 +67,6 @@ export class Supervisor {
       store.workload(project.id),
       store.leased(project.id),
     ]);
-    const errors = new Map<string, number>();
-    for (const { workerId, failure } of ended)
-      if (failure !== null) errors.set(workerId, (errors.get(workerId) ?? 0) + 1);
     await this.#settleLocks(leased, now);
     const reviews = await waitingReviews(this.#deps, {
       now,
@@ -75,16 +76,19 @@ export class Supervisor {
       restingModes: this.#engine.restingModes(),
       isOverBudget: this.#engine.isOverBudget(),
     });
+    this.#wasLong = load.ready >= HIGH_QUEUE || (this.#wasLong && !isIdle(load));
     const { findings, stuck } = examine({
       now,
       workers: await this.#awaited(workers, leased),
-      running: this.#running(leased),
-      errors,
+      running: await this.#running(leased),
+      ended,
+      errors: await lastErrors(store, ended),
       queueDepth: load.ready,
+      wasLong: this.#wasLong,
       held: await heldTasks(this.#deps, load),
       reviews,
     });
-    await this.#alerts.settle(findings.filter(({ kind }) => !(isIdle(load) && kind === 'queue_low')));
+    await this.#alerts.settle(findings);
     for (const each of stuck) await this.#actOn(each);
     for (const { leased: job } of this.#engine.slots()) if (job instanceof LeasedJob) await this.#endIfSilent(job, now);
     await this.#engine.lookAtTarget();
@@ -109,12 +113,16 @@ export class Supervisor {
   }
 
   /** With the rows as they are now: a person may have answered since the claim. */
-  #running(rows: Task[]): RunningTask[] {
-    return this.#engine.slots().flatMap(({ name, leased }) => {
+  async #running(rows: Task[]): Promise<RunningTask[]> {
+    const running = this.#engine.slots().map(async ({ name, leased }) => {
       if (!(leased instanceof LeasedTask) || leased.isFrozen) return [];
       const task = rows.find(({ id }) => id === leased.task.id) ?? leased.task;
-      return [{ task, worker: name, lastSignAt: leased.lastSignAt, isTesting: leased.isTesting }];
+      const run = task.lastRunId === null ? null : await this.#deps.store.run(task.lastRunId);
+      const tool = run?.status === 'running' ? run.progress?.tools?.current : null;
+      const { lastSignAt, isTesting, lastOutput } = leased;
+      return [{ task, worker: name, lastSignAt, isTesting, lastOutput, tool }];
     });
+    return (await Promise.all(running)).flat();
   }
 
   async #actOn({ task, silentMs, action }: StuckTask): Promise<void> {
@@ -175,6 +183,16 @@ export class Supervisor {
     this.#decided.add(key);
     return true;
   }
+}
+
+/** The newest error of each worker. */
+async function lastErrors(store: Store, ended: EndedRun[]): Promise<Map<string, LastError>> {
+  const last = new Map(ended.filter(({ failure }) => failure !== null).map((run) => [run.workerId, run]));
+  const read = [...last].map(async ([workerId, { id, subjectId, failure }]) => {
+    const [run, task] = await Promise.all([store.run(id), store.task(subjectId)]);
+    return [workerId, { number: task?.number ?? null, text: run?.summary || failure! }] as const;
+  });
+  return new Map(await Promise.all(read));
 }
 
 const isIdle = ({ leased, ready }: Workload) => leased === 0 && ready === 0;

@@ -91,7 +91,6 @@ export class AgentRun {
   #session: string | null;
   /** The session in the run's record. A resumed session is recorded for this run too. */
   #recordedSession: string | null = null;
-  #lastOutput = '';
   #shown: ShownChange | undefined;
   #isCompacted = false;
   #hasAsked = false;
@@ -129,7 +128,7 @@ export class AgentRun {
     if (end.kind !== 'failed' || end.failure !== 'context_too_long' || this.#isCompacted) return end;
     this.#isCompacted = true;
     this.#session = null;
-    return this.#play(cwd, [...feedback, { kind: 'agent', text: handover(this.#lastOutput), files: [] }]);
+    return this.#play(cwd, [...feedback, { kind: 'agent', text: handover(this.#leased.lastOutput), files: [] }]);
   }
 
   async #play(cwd: string, feedback: Feedback[]): Promise<AgentEnd> {
@@ -205,7 +204,7 @@ export class AgentRun {
   #write(chunk: string): void {
     this.#log.write(chunk);
     this.#leased.sign();
-    this.#lastOutput = `${this.#lastOutput}${chunk}`.slice(-LAST_OUTPUT_CHARS);
+    this.#leased.lastOutput = `${this.#leased.lastOutput}${chunk}`.slice(-LAST_OUTPUT_CHARS);
   }
 
   /** The files that a reviewer was shown. */

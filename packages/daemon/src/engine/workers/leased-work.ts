@@ -53,6 +53,8 @@ export class LeasedWork {
   #signAt: number;
   /** The change is being proven. */
   isTesting = false;
+  /** What its agent printed last. */
+  lastOutput = '';
   readonly control: WorkControl;
   /** The project's commands that run for this work. */
   readonly watch: CommandSigns;

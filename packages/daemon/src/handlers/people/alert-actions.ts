@@ -22,6 +22,8 @@ const MOST_BEHIND = 1000;
 /** What a person can do about an alert besides acknowledging it. The alert closes by itself when it helped. */
 const ACTIONS: Record<string, AlertAction[]> = {
   stuck: [{ id: 'restart', label: 'Restart the worker', act: restart }],
+  all_failed: [{ id: 'pause', label: 'Pause all agents', act: pauseAll }],
+  error_rate: [{ id: 'restart', label: 'Restart the worker', act: restartNamed }],
   baseline_red: [{ id: 'repair', label: 'Add a repair task', act: repair }],
   dependency_cancelled: [
     { id: 'retry', label: 'Start it again', act: retryDependency },
@@ -52,6 +54,22 @@ async function restart({ services: { store }, alert, by }: Acting): Promise<stri
   if (!task || !worker) throw over(`${alert.subject} is no longer in progress`);
   await restartWorker(store, worker, { by, isReset: false });
   return `${worker.name} was restarted. #${task.number} continues; its work is kept.`;
+}
+
+async function restartNamed({ services: { store }, alert, by }: Acting): Promise<string> {
+  const worker = (await store.workers(alert.projectId)).find(({ name }) => name === alert.subject);
+  if (!worker) throw over(`${alert.subject} no longer exists`);
+  await restartWorker(store, worker, { by, isReset: false });
+  return `${worker.name} was restarted.`;
+}
+
+async function pauseAll({ services: { store }, project: { id: projectId }, by }: Acting): Promise<string> {
+  const running = (await store.workers(projectId)).filter(({ desired }) => desired === 'running');
+  const commands = running.map(
+    ({ id: workerId }): Command => ({ type: 'worker.steer', projectId, workerId, desired: 'paused', by }),
+  );
+  await executeTogether(store, commands);
+  return 'All agents are paused. Let them work with `tidemill resume`.';
 }
 
 async function repair({ services, project, alert }: Acting): Promise<string> {

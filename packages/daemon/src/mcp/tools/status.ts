@@ -1,3 +1,4 @@
+import { alsoText, causesOf } from '@tidemill/contract';
 import { asData, told } from '../reply.ts';
 import { AGENTS, READERS } from '../roles.ts';
 import { tool } from '../tool.ts';
@@ -19,9 +20,9 @@ export const statusTool = tool(
       `Busy: ${busy.join(', ') || 'nobody'} of ${found.workers.length} workers. Waiting for a person: ${found.inbox}.`,
       ...(spent === undefined ? [] : [`Spent today: ${spent.toFixed(2)} USD.`]),
     ].join('\n');
-    const waiting = found.needsYou
+    const waiting = causesOf(found.needsYou)
       .slice(0, 10)
-      .map(({ number, stage, title, why }) => `#${number} ${stage} ${title}: ${why}`);
+      .map(({ number, stage, title, why, also }) => `#${number} ${stage} ${title}${alsoText(also)}: ${why}`);
     return told(waiting.length > 0 ? `${head}\n${asData(waiting.join('\n'))}` : head);
   },
 );

@@ -1,4 +1,4 @@
-import { heldText, type NeedsYou as Need } from '@tidemill/contract';
+import { alsoText, causesOf, heldText, type NeedsYou as Need } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { plural, withTimes } from '../../words.ts';
@@ -24,8 +24,10 @@ const ACT: Partial<Record<Need['holds'], string>> = {
 /** Details beyond the text above, without the reason code. */
 const moreOf = ({ holds, why }: Need) => (holds === 'approval' ? '' : withTimes(why.replace(/^[a-z_]+: /, '')));
 
-/** `total` counts everything in the inbox, not only blocked tasks. */
-export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
+/** `inbox` counts everything in the inbox, not only blocked tasks. */
+export function NeedsYou({ needs: all, inbox }: { needs: Need[]; inbox: number }) {
+  const needs = causesOf(all);
+  const total = Math.max(inbox, needs.length);
   return (
     <section className={total > 0 ? 'strip urgent' : 'strip'} aria-labelledby="needs-you">
       <h2 id="needs-you">Needs you {total > 0 && <span className="badge">{total.toLocaleString('en-US')}</span>}</h2>
@@ -36,7 +38,10 @@ export function NeedsYou({ needs, total }: { needs: Need[]; total: number }) {
             <p className="title clamp">
               <TaskLink number={need.number} /> {plainLine(need.title)}
             </p>
-            <p className="waiting">{heldText(need)}</p>
+            <p className="waiting">
+              {heldText(need)}
+              {alsoText(need.also)}
+            </p>
             {moreOf(need) && <p className="clamp dim">{plainLine(moreOf(need))}</p>}
             <PageLink to={placeOf(need)} className="act" data-item>
               {ACT[need.holds] ?? 'Open'} <span className="unseen">#{need.number}</span>

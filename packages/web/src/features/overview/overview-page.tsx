@@ -30,7 +30,7 @@ export function OverviewPage() {
       />
       {status.total === 0 && <First />}
       <div className="strips">
-        <NeedsYou needs={status.needsYou} total={Math.max(status.inbox, status.needsYou.length)} />
+        <NeedsYou needs={status.needsYou} inbox={status.inbox} />
         <WorkingNow workers={status.workers} agoMs={agoMs} />
         <SpendToday budget={status.budget} isAlone={projects.data?.length === 1} />
       </div>
