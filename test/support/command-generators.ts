@@ -203,7 +203,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     ...ofIdea(draw),
     status: at(['done', 'skipped', 'failed', 'off'] as const, draw.b),
     why: '',
-    artifact: draw.b % 2 ? { type: 'research', summary: 'x', content: 'found', confidence: 0.5 } : null,
+    artifact: draw.b % 2 ? { summary: 'x', content: 'found', confidence: 0.5 } : null,
   }),
   'lease.renew': ({ fence, a }) => ({ ...fence, ...(a % 4 ? {} : { frozenMs: 1000 }) }),
   'lease.release': ({ fence }) => ({ ...fence, why: 'shutdown' }),

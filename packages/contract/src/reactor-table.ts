@@ -128,12 +128,12 @@ export const REACTORS = {
   },
   occasions: {
     role: 'engine',
-    on: ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished'],
+    on: ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished', 'question.answered'],
     does: 'Asks what the catalogue has for a failure, a milestone or a landing',
   },
   'idea-questions': {
     role: 'engine',
-    on: ['idea.created', 'idea.replied', 'idea.advanced', 'question.answered'],
+    on: ['idea.created', 'idea.replied', 'idea.advanced'],
     does: "Asks what the catalogue has for an idea's phase",
   },
   'idea-research': {

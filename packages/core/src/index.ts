@@ -58,6 +58,7 @@ export { type HeldTasks, REVIEW_LONG_MS, type WaitingReview } from './health/wai
 export { workerHealth } from './health/worker-health.ts';
 export { artifactTitle } from './idea/brief.ts';
 export { ideaFiles, ideaFolder } from './idea/files.ts';
+export { isResearch } from './idea/signals.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export {

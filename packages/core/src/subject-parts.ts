@@ -3,7 +3,7 @@ import { categoryPart } from './category/category.ts';
 import type { DecideEnv } from './command.ts';
 import { deliveryPart } from './delivery/answer.ts';
 import { feedbackSubject } from './feedback/feedback.ts';
-import { replyAfterAnswers, replyEnded } from './idea/reply.ts';
+import { replyAfterAnswers, replyEnded, replyToAnswer } from './idea/reply.ts';
 import { reflectionPart } from './reflection/reflection.ts';
 import { replayRunPart } from './replay/replay.ts';
 import type { Slice } from './slice.ts';
@@ -13,7 +13,11 @@ import { holding } from './subject/questions.ts';
 
 /** The nouns that agents work on through jobs. */
 const parts: { readonly [N in RecordNoun]?: SubjectPart<N> } = {
-  idea: { jobEnded: replyEnded, resumed: (_slice, idea, env) => replyAfterAnswers(idea, env) },
+  idea: {
+    jobEnded: replyEnded,
+    answered: replyToAnswer,
+    resumed: (_slice, idea, env) => replyAfterAnswers(idea, env),
+  },
   spec: specPart,
   feedback: feedbackSubject,
   category: categoryPart,
@@ -45,6 +49,11 @@ function resumeSubject(slice: Slice, subjectId: string, env: DecideEnv, last: La
 /** What follows for a question's subject from its answer. */
 export function afterAnswer(slice: Slice, question: Question, answer: Answer, env: DecideEnv): EventBody[] {
   const { id, subjectId, holds } = question;
-  if (subjectId === null || !holds || holding(slice, subjectId, id).length > 0) return [];
+  if (subjectId === null) return [];
+  if (!holds) {
+    const subject = slice.records.get(subjectId);
+    return subject ? (partOf(subject)?.answered?.(subject, question, answer, env) ?? []) : [];
+  }
+  if (holding(slice, subjectId, id).length > 0) return [];
   return resumeSubject(slice, subjectId, env, { question, answer });
 }

@@ -1,4 +1,5 @@
 import type { Idea, IdeaArtifact } from '@tidemill/contract';
+import { isResearch } from './signals.ts';
 
 const TITLES: Record<string, string> = {
   'target-user': 'Target user',
@@ -18,7 +19,7 @@ const order = (type: string) => (FIRST.includes(type) ? FIRST.indexOf(type) : FI
 /** The brief of an idea whose agent wrote none: its signals as one document. */
 export function briefOf(idea: Idea, at: number): IdeaArtifact {
   const parts = idea.artifacts
-    .filter(({ type }) => type !== 'brief' && type !== 'research')
+    .filter(({ type }) => type !== 'brief' && !isResearch(type))
     .sort((a, b) => order(a.type) - order(b.type))
     .map(({ type, summary, content }) => `## ${artifactTitle(type)}\n\n${content || summary}`);
   const lists = [

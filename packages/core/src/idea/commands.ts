@@ -33,7 +33,7 @@ export interface IdeaCommands {
   'idea.end_research': OfIdea & {
     status: 'done' | 'skipped' | 'failed' | 'off';
     why: string;
-    artifact: Pick<IdeaArtifact, 'type' | 'summary' | 'content' | 'confidence'> | null;
+    artifact: Pick<IdeaArtifact, 'summary' | 'content' | 'confidence'> | null;
   };
 }
 

@@ -242,10 +242,26 @@ describe('the signals of an idea', () => {
     create();
     reply({}, { wantsResearch: ['Tide data', 'Tide data'] });
     expect(idea().research).toMatchObject({ areas: ['Tide data'], status: 'wanted' });
-    const artifact = { type: 'research', summary: 's', content: 'found', confidence: 0.5 };
+    const artifact = { summary: 's', content: 'found', confidence: 0.5 };
     mill.must({ type: 'idea.end_research', ...of, status: 'done', why: '', artifact });
     expect(idea().jobId).not.toBeNull();
     expect(mill.refusal({ type: 'idea.end_research', ...of, status: 'off', why: '', artifact: null })).toBe('conflict');
+  });
+
+  it('that are researched twice keep both results, and a removed one does not come back', () => {
+    create();
+    const search = (content: string) => {
+      reply({}, { wantsResearch: [content] });
+      const artifact = { summary: content, content, confidence: 0.5 };
+      mill.must({ type: 'idea.end_research', ...of, status: 'done', why: '', artifact });
+    };
+    const found = () => idea().artifacts.map(({ type, content }) => `${type}: ${content}`);
+    search('market');
+    search('competitors');
+    expect(found()).toEqual(['research: market', 'research-2: competitors']);
+    mill.must({ type: 'idea.remove_signal', ...of, kind: 'artifact', key: 'research' });
+    search('technology');
+    expect(found()).toEqual(['research-2: competitors', 'research-3: technology']);
   });
 });
 

@@ -15,7 +15,7 @@ import { slugOf } from '../slug.ts';
 import { withdrawnQuestions } from '../subject/questions.ts';
 import { SURE_ENOUGH } from './phase.ts';
 import { askForReply } from './reply.ts';
-import { correctionOf, markOf } from './signals.ts';
+import { correctionOf, markOf, nextResearchType } from './signals.ts';
 
 const LONGEST_TITLE = 80;
 
@@ -226,8 +226,7 @@ export function endResearch(slice: Slice, command: CommandOf<'idea.end_research'
   if (idea.research?.status !== 'wanted') return refuse('conflict', `${ideaRef(idea.number)} waits for no search`);
   const { status, why, artifact, by } = command;
   const research = { ...idea.research, status, why, at: env.now };
-  const isKept = idea.removed.includes('artifact:research');
-  const kept = artifact && !isKept ? { ...artifact, correctedBy: null, at: env.now } : null;
+  const kept = artifact ? { ...artifact, type: nextResearchType(idea), correctedBy: null, at: env.now } : null;
   const isNews = status === 'done' && idea.status === 'active';
   return accept(
     { type: 'idea.researched', ideaId: idea.id, research, artifact: kept },

@@ -1,5 +1,6 @@
 import {
   type Actor,
+  type Answer,
   ENGINE,
   type EventBody,
   type Idea,
@@ -7,6 +8,7 @@ import {
   type IdeaReply,
   ideaMessageId,
   type Job,
+  type Question,
 } from '@tidemill/contract';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
@@ -104,4 +106,16 @@ export function replyAfterAnswers(idea: Idea, env: DecideEnv): EventBody[] {
   return idea.status === 'active' && idea.jobId === null
     ? askForReply(idea, ENGINE, env)
     : [{ type: 'idea.reply_due', ideaId: idea.id }];
+}
+
+/** The answer to a completed phase that pauses the idea. */
+const FOR_LATER = 'Keep it for later';
+const isAbout = ({ sourceId }: Question, trigger: string) => sourceId.split('/')[0] === trigger;
+
+/** A person answered a question that did not hold the idea: the agent replies to it, as to a message. */
+export function replyToAnswer(idea: Idea, question: Question, { by, option }: Answer, env: DecideEnv): EventBody[] {
+  // The search follows its own answer, and the agent gets what was found.
+  if (by.kind === 'engine' || isAbout(question, 'before_research')) return [];
+  if (option !== FOR_LATER || !isAbout(question, 'phase_complete')) return replyAfterAnswers(idea, env);
+  return idea.status === 'active' ? [{ type: 'idea.paused', ideaId: idea.id, by }] : [];
 }

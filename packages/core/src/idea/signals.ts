@@ -21,6 +21,19 @@ const gist = (text: string) =>
 /** How a removed signal is remembered. */
 const signalMark = (kind: SignalKind, key: string) => `${kind}:${kind === 'artifact' ? key : gist(key)}`;
 
+/** `research`, `research-2`: what one search found. */
+export const isResearch = (type: string): boolean => /^research(-\d+)?$/.test(type);
+
+/** The name of the next result: no search replaces an earlier one, and a removed name is not used again. */
+export function nextResearchType({ artifacts, removed }: Pick<Idea, 'artifacts' | 'removed'>): string {
+  const isTaken = (type: string) =>
+    artifacts.some((artifact) => artifact.type === type) || removed.includes(signalMark('artifact', type));
+  for (let number = 1; ; number += 1) {
+    const type = number === 1 ? 'research' : `research-${number}`;
+    if (!isTaken(type)) return type;
+  }
+}
+
 export interface SignalChanges {
   artifacts: IdeaArtifact[];
   decisions: IdeaDecision[];

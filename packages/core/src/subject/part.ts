@@ -32,6 +32,8 @@ export interface SubjectPart<N extends RecordNoun> {
   jobEnded(slice: Slice, subject: RecordOf<N>, job: Job, end: JobEnd, env: DecideEnv): EventBody[];
   /** Why its agent may not ask people, in words for the agent; null when it may. */
   refusesQuestions?(subject: RecordOf<N>): string | null;
+  /** A question that did not hold it was answered. */
+  answered?(subject: RecordOf<N>, question: Question, answer: Answer, env: DecideEnv): EventBody[];
   /** The last question that held it was answered. */
   resumed(slice: Slice, subject: RecordOf<N>, env: DecideEnv, last: LastAnswer): EventBody[];
 }

@@ -25,3 +25,37 @@ it('the prompt of every job but a trial says what the agent may decide, also wit
   await writeFile(path.join(root, '.tidemill', 'agents', 'ideate.md'), 'Talk about {input}.\n');
   expect(await told('ideate')).toMatch(/Talk about[\s\S]*## What you may decide[\s\S]*\*\*a person decides/);
 });
+
+it('the prompt of a job keeps to the budget of a task: lists lose lines, quoted texts their end, never their fence', async () => {
+  const long = (count: number, text: string) => Array.from({ length: count }, (_, at) => `${text} ${at}`);
+  const artifacts = long(100, 'Artifact').map((name) => `${name}:\n\n\`\`\`markdown\n${'x'.repeat(5_000)}\n\`\`\``);
+  const sections: Record<string, string> = {
+    ideaRef: 'I1',
+    ideaTitle: 'Tides',
+    phaseSection: '',
+    conversationSection: '## Conversation\n\nada:\n\n```text\nWho reads it?\n```\n',
+    signalsSection: `## What is settled so far\n\n${long(50, '- decision').join('\n')}\n`,
+    correctionsSection: '',
+    artifactsSection: `## Artifacts\n\n${artifacts.join('\n\n')}\n`,
+    researchSection: '',
+    profileSection: '',
+  };
+  const context = { hilConfig: AUTONOMY_PRESETS.full, files: long(400, 'src/file'), answers: [], sections };
+  const prompts = createPrompts({ root, builtinDir });
+  const { prompt, promptTokens, dropped } = await prompts.renderJob({ mode: 'ideate', input: '' }, context);
+  expect(promptTokens).toBeLessThanOrEqual(60_000);
+  expect(prompt).toContain('Who reads it?');
+  expect(prompt).toContain('- decision 49');
+  expect(prompt).toContain('Artifact 99');
+  expect(prompt).not.toContain('Artifact 0:');
+  expect(dropped).toContainEqual(expect.stringMatching(/^Artifacts: the first \d+ of \d+ left out$/));
+
+  const spec = { ideaSection: '', knowledgeSection: '', revisionSection: '' };
+  const asked = await prompts.renderJob(
+    { mode: 'specify', input: `${'word '.repeat(200_000)}` },
+    { ...context, files: [], sections: spec },
+  );
+  expect(asked.promptTokens).toBeLessThanOrEqual(60_000);
+  expect(asked.prompt.slice(asked.prompt.indexOf('[cut here'))).toMatch(/^\[cut here: [\d,]+ more characters\]\n```\n/);
+  expect(asked.prompt.slice(-20_000)).toContain('## What you may decide');
+});

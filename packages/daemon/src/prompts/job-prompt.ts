@@ -1,6 +1,8 @@
 import type { Job, JobMode } from '@tidemill/contract';
 import { JOB_SECTIONS, type JobContext } from '../ports.ts';
 import { autonomySection } from './autonomy.ts';
+import { DEFAULT_PROMPT_TOKENS, fitParts } from './budget.ts';
+import { jobParts } from './job-parts.ts';
 import { layoutLines } from './layout.ts';
 import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import { fillTemplate, type Template } from './template.ts';
@@ -49,7 +51,13 @@ export function jobPrompt(
     autonomySection: autonomySection({ hilConfig: context.hilConfig, approved: {}, isDeclaring: false }),
     questionsSection: questions === '' ? '' : `${questions}\n`,
   };
-  const prompt = fillTemplate<string>(template, { ...context.sections, ...common });
+  const values: Record<string, string> = { ...context.sections, ...common };
+  const { parts, fixed } = jobParts(values, template.uses);
+  const nothing = Object.fromEntries(Object.keys(parts).map((name) => [name, '']));
+  const least = fillTemplate<string>(template, { ...nothing, ...fixed }).length;
+  const fitted = fitParts(parts, template.head.prompt_tokens ?? DEFAULT_PROMPT_TOKENS, least);
+  dropped.push(...fitted.dropped);
+  const prompt = fillTemplate<string>(template, { ...fixed, ...fitted.texts });
   // Also if a project's own template leaves it out. A trial only shows that the agent answers.
   const isMissing = mode !== 'trial' && !template.uses.has('autonomySection');
   return { prompt: isMissing ? `${prompt}\n${common.autonomySection}` : prompt, dropped };

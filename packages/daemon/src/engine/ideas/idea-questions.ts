@@ -1,11 +1,8 @@
-import { type EventBody, IDEA_PHASES, type Idea, type LoggedEvent } from '@tidemill/contract';
+import { IDEA_PHASES, type Idea, type LoggedEvent } from '@tidemill/contract';
 import { artifactTitle } from '@tidemill/core';
 import type { OwnWrites, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { IdeaReactor } from './idea-reactor.ts';
-
-/** The answer to a completed phase that pauses the idea. */
-const FOR_LATER = 'Keep it for later';
 
 /** Asks the catalogue's questions about ideas, each once. */
 export class IdeaQuestions extends IdeaReactor {
@@ -16,7 +13,6 @@ export class IdeaQuestions extends IdeaReactor {
   }
 
   protected async considerEvent({ body }: LoggedEvent): Promise<void> {
-    if (body.type === 'question.answered') return this.#answered(body);
     const idea = 'ideaId' in body ? await this.deps.store.record('idea', body.ideaId) : null;
     if (idea && idea.status !== 'archived') await this.#ask(idea);
   }
@@ -43,16 +39,6 @@ export class IdeaQuestions extends IdeaReactor {
     const settled = idea.artifacts.map(({ type }) => artifactTitle(type).toLowerCase()).join(', ');
     await raise('phase_complete', { title, phase: done.toLowerCase(), settled }, `phase_complete/${done}`);
   }
-
-  async #answered({ questionId, answer }: Extract<EventBody, { type: 'question.answered' }>): Promise<void> {
-    if (answer.option !== FOR_LATER) return;
-    const { store } = this.deps;
-    const question = await store.record('question', questionId);
-    if (!question?.subjectId || !question.sourceId.startsWith('phase_complete')) return;
-    const idea = await store.record('idea', question.subjectId);
-    if (idea?.status !== 'active') return;
-    await this.own.store.execute({ type: 'idea.pause', projectId: this.projectId, ideaId: idea.id, by: answer.by });
-  }
 }
 
 /** Asks the catalogue's questions of a trigger about an idea. */
@@ -76,8 +62,14 @@ export async function raiseAbout<T extends Trigger>(
       source: 'catalogue',
       sourceId,
       effect,
-      questions: [question],
+      // Nothing is left to change or to continue.
+      questions: [idea.status === 'complete' ? withoutChoices(question) : question],
     });
     if (!reply.ok) onNote(`${trigger} was not asked: ${reply.refusal.message}`);
   }
 }
+
+const withoutChoices = <Q extends { options: { recommended: boolean }[] }>(question: Q): Q => ({
+  ...question,
+  options: question.options.filter(({ recommended }) => recommended),
+});

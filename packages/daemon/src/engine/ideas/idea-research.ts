@@ -75,14 +75,14 @@ export class IdeaResearchers extends IdeaReactor {
     if (found.length === 0) return this.#end(idea, 'failed', why || 'nothing was found');
     const content = found.join('\n\n').slice(0, 50_000);
     const summary = `What was found about ${areas.join(', ')}.`.slice(0, 2_000);
-    await this.#end(idea, 'done', why, { type: 'research', summary, content, confidence: 0.5 });
+    await this.#end(idea, 'done', why, { summary, content, confidence: 0.5 });
   }
 
   async #end(
     idea: Idea,
     status: 'done' | 'skipped' | 'failed' | 'off',
     why: string,
-    artifact: { type: string; summary: string; content: string; confidence: number } | null = null,
+    artifact: { summary: string; content: string; confidence: number } | null = null,
   ): Promise<void> {
     const { id: ideaId } = idea;
     const about = { projectId: this.projectId, ideaId, by: ENGINE, status, why, artifact };

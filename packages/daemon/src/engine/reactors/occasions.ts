@@ -23,6 +23,9 @@ const ENOUGH_RUNS = 5;
 const ENOUGH_TASKS = 4;
 const HISTORY_MS = 30 * 24 * 3_600_000;
 const SHOWN_RUNS = 5;
+const COVERAGE = 'coverage_below_threshold';
+/** The answer that makes a task. */
+const ADD_TESTS = 'Add a task for more tests';
 
 /** Follows the log and raises the catalogue's questions. */
 export class Occasions implements Reactor {
@@ -54,6 +57,7 @@ export class Occasions implements Reactor {
       this.#remember(run);
     for (const task of await store.tasks({ projectId: project.id, stages: ['blocked'] }))
       if (task.openQuestions.length === 0) await this.#blocked(task);
+    for (const { id } of await store.records({ noun: 'question', parent: project.id })) await this.#answered(id);
   }
 
   async #consider({ body }: LoggedEvent): Promise<void> {
@@ -71,6 +75,8 @@ export class Occasions implements Reactor {
         return this.#looked(body.runId);
       case 'run.finished':
         return this.#looked(body.runId);
+      case 'question.answered':
+        return this.#answered(body.questionId);
       default:
         return;
     }
@@ -91,6 +97,20 @@ export class Occasions implements Reactor {
     const runs = await this.#deps.store.runs(task.id);
     const facts = { number, title, error: text ?? '', runs: runs.length, tried: summaryOf(runs) };
     await this.#raise('task_failed_repeatedly', task, facts);
+  }
+
+  /** A person wants more tests: the question's own words are the task. Its id makes a repetition harmless. */
+  async #answered(questionId: string): Promise<void> {
+    const { store, projectId } = { store: this.own.store, projectId: this.projectId };
+    const question = await store.record('question', questionId);
+    if (question?.sourceId !== COVERAGE || question.answer?.option !== ADD_TESTS) return;
+    const taskId = `task_${question.id.replace(/^[a-z]+_/, '')}`;
+    if (question.answer.source !== 'user' || (await store.task(taskId))) return;
+    const made = { title: 'Add tests for the least tested files', body: question.text, kind: 'feature' as const };
+    const accept = ['The coverage gate reaches its goal', 'The new tests fail when the behaviour that they check breaks'];
+    const links = { files: [], dependsOn: [], priority: 2 };
+    const reply = await store.execute({ type: 'task.create', projectId, taskId, ...made, accept, ...links });
+    if (!reply.ok) this.#deps.onNote(`no task for more tests was made: ${reply.refusal.message}`);
   }
 
   async #failingGates(task: Task): Promise<Evidence[]> {
@@ -129,7 +149,7 @@ export class Occasions implements Reactor {
       const uncovered = scan.missing.map((each) => `- ${each}`).join('\n') || '- (no file is named)';
       const { number, title } = task;
       const share = { coverage: scan.percent, threshold: scan.threshold, uncovered };
-      await this.#raise('coverage_below_threshold', null, { number, title, ...share });
+      await this.#raise(COVERAGE, null, { number, title, ...share });
     }
   }
 
