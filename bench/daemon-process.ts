@@ -70,7 +70,7 @@ export async function makeProject(root: string, more = ''): Promise<void> {
   await mkdir(join(root, '.tidemill'));
   await writeFile(
     join(root, '.tidemill', 'config.yaml'),
-    `target: main\nworkers: 3\npipeline: quick\nagents:\n  default: { type: command, command: ["true"] }\n${more}`,
+    `target: main\nworkers: 3\npipeline: quick\nuntested: true\nagents:\n  default: { type: command, command: ["true"] }\n${more}`,
   );
 }
 

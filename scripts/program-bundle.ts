@@ -12,6 +12,7 @@ const PROGRAMS: [source: string, out: string][] = [
   ['guard.ts', 'guard'],
   ['agents/scripted-player.ts', 'scripted-player'],
   ['agents/codex/hook.ts', 'codex-hook'],
+  ['gates/scan/secret-scanner.ts', 'secret-scanner'],
 ];
 /**
  * Nearly every start loads these packages, and each has many files: one file loads faster than a hundred. Their licences, and

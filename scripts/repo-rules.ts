@@ -121,6 +121,7 @@ const ENTRIES = [
   'packages/daemon/src/main.ts',
   'packages/daemon/src/guard.ts',
   'packages/daemon/src/agents/scripted-player.ts',
+  'packages/daemon/src/gates/scan/secret-scanner.ts',
   'packages/web/src/main.tsx',
   'packages/vscode/src/extension.ts',
   'packages/vscode/src/webview/fleet-page.ts',

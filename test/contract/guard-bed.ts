@@ -117,7 +117,7 @@ export class GuardBed {
     add('huge.txt', 'x'.repeat(2_100_000));
     for (const [file, text] of Object.entries(files)) add(file, text);
     // JSON is YAML.
-    const config = { target: 'main', push: 'never', sandbox, agents: { default: agent }, gates: [] };
+    const config = { target: 'main', push: 'never', sandbox, agents: { default: agent }, untested: true };
     add('.tidemill/config.yaml', `${JSON.stringify(config)}\n`);
     if (modules) symlinkSync(modules, join(this.root, 'node_modules'));
     const { machine, root, origin } = this;

@@ -26,7 +26,7 @@ agents:
   review: { type: command, command: [./liar.sh] }
   implement: { type: command, command: [./not-there.sh] }
   plan_revision: { type: command, command: [sh, -c, 'echo > waiting; exec sleep 600'] }
-gates: []
+untested: true
 `;
 
 const LAUNCHER = inject('launcher');

@@ -67,6 +67,7 @@ describe('the packed tarball, installed into an empty folder', () => {
       'bin/tidemill.mjs',
       'dist/main.js',
       'dist/scripted-player.js',
+      'dist/secret-scanner.js',
       'LICENSE',
       'README.md',
       'docs/agents.md',

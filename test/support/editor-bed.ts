@@ -24,6 +24,7 @@ export interface Scene {
 }
 
 const AGENT = `target: main
+untested: true
 agents:
   default: { type: scripted, script: .tidemill/scenario.yaml }
 `;

@@ -35,6 +35,7 @@ case "$1" in *hang*) sleep 600;; esac
 echo '<html><script>steal()</script><p>FOUND-BY-SEARCH: tide data is free</p></html>'
 `;
 export const CONFIG = `target: main
+untested: true
 agents:
   default: { type: scripted, script: .tidemill/scenario.yaml }
 research: { command: [sh, search.sh, "{query}"], timeout: 3s }

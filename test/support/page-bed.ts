@@ -19,7 +19,8 @@ interface Scene {
   isAlone?: boolean;
 }
 
-const AGENT = `agents:
+const AGENT = `untested: true
+agents:
   default: { type: scripted, script: .tidemill/scenario.yaml }
 `;
 

@@ -155,8 +155,13 @@ export const Config = z.strictObject({
   /** Folders outside the repository that sandboxed agents and gates may read. */
   readable: z.array(z.string().min(1)).default([]),
   /** How much memory and how many processes one command may use, with everything it starts. */
-  limits: UseLimits.prefault({}),
+  limits: UseLimits.extend({
+    /** How many results may wait for a person before no more are made. Left out: two for each worker. */
+    waiting: z.number().int().min(1).optional(),
+  }).prefault({}),
   gates: z.array(GateConfig).default([]),
+  /** Tasks start although no gate runs a command. */
+  untested: z.boolean().default(false),
   /** Product source, as globs. Every other file that a gate reads decides what the gate checks. Empty: the usual places. */
   source: z.array(z.string().min(1)).default([]),
   /** Where a person gets notifications and can answer. */

@@ -241,6 +241,8 @@ export const ProjectStatus = z.object({
   conflicts: z.number().default(0),
   /** Open alerts, the worst first; at most 5. */
   alerts: z.array(InboxItem).default([]),
+  /** Why no new work starts, a sentence each. */
+  holds: z.array(z.string()).default([]),
   /** Notes on its settings: replaced values, a changed file that cannot be used. */
   warnings: z.array(z.string()).default([]),
   lastSeq: z.number(),

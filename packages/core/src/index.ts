@@ -43,6 +43,7 @@ export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/muta
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
 export { ownFileAdvice } from './gate/own-file.ts';
+export { redAdvice } from './gate/red-advice.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
 export { TASK_GATE_MS, type TaskGate, taskGates } from './gate/task-gate.ts';
 export { agreedContents, agreementTo, type WorkflowFile, workflowFiles } from './gate/workflow-files.ts';
@@ -59,6 +60,7 @@ export { workerHealth } from './health/worker-health.ts';
 export { artifactTitle } from './idea/brief.ts';
 export { ideaFiles, ideaFolder } from './idea/files.ts';
 export { isResearch } from './idea/signals.ts';
+export { isHeldStart, type StartHolds } from './lease/held-start.ts';
 export { FOR_OTHERS, HEARTBEAT_MS, LEASE_CAP_MS } from './lease/lease.ts';
 export { isOutsideOwner, mayHandle, outsideOwner, outsideRefusal } from './lease/outside.ts';
 export {

@@ -35,7 +35,7 @@ pipeline: built
 hilConfig: { dependencyModifications: requires_approval }
 agents:
   default: { type: command, command: [${JSON.stringify(process.execPath)}, agent.mjs], free: true }
-gates: []
+untested: true
 `;
 const PIPELINE = `name: built
 start: implement

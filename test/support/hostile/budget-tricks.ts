@@ -25,7 +25,7 @@ workers: ${workers}
 budget: { dailyUsd: ${dailyUsd}, monthlyUsd: ${dailyUsd * 10}, timeZone: ${noon} }
 agents:
   default: { type: command, command: [${JSON.stringify(process.execPath)}, agent.mjs]${more} }
-gates: []
+untested: true
 `;
 
 export const ONE = UNKNOWN_REQUEST_USD;

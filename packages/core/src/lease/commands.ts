@@ -4,6 +4,7 @@ import type { Fence } from '../command.ts';
 import { look } from '../lookup.ts';
 import type { CommandParts } from '../noun.ts';
 import { workAndPaidRun } from '../task-lookup.ts';
+import type { StartHolds } from './held-start.ts';
 import { claim, expire, release, renew } from './lease.ts';
 import { takeLease } from './take.ts';
 
@@ -14,6 +15,8 @@ export interface LeaseCommands {
     owner: string;
     window: number;
     restingModes?: Mode[];
+    /** What does not start for now. */
+    holds?: StartHolds;
     /** The agent of each mode: a task whose estimate exceeds the budget is not handed out. */
     agents?: Partial<Record<Mode, string>>;
     /** The merger takes one more task for its batch, up to this many. */

@@ -33,6 +33,7 @@ import {
   released,
   type Work,
 } from '../work.ts';
+import { isHeldStart } from './held-start.ts';
 
 export const HEARTBEAT_MS = 30_000;
 /** The hint of a refused claim when another worker of the same role may get a task. */
@@ -83,6 +84,7 @@ export function claim(slice: Slice, command: CommandOf<'work.claim'>, env: Decid
     now: env.now,
     isResting: (candidate) =>
       isResting(project, candidate, command.restingModes ?? []) ||
+      (isPaid && command.holds !== undefined && isHeldStart(project.rules, candidate, command.holds)) ||
       willConflict(candidate, leased) ||
       exceedsExposure(project, candidate, running) ||
       (isHeld && candidate.origin?.kind === 'loop') ||

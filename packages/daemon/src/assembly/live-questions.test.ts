@@ -6,6 +6,7 @@ import { until } from '../../../../test/support/until.ts';
 const CONFIG = `target: main
 pipeline: quick
 sandbox: "off"
+untested: true
 agents:
   default:
     type: command

@@ -5,7 +5,7 @@ import { createAgentFor } from '../agents/agent-for.ts';
 import { absenceOf } from '../agents/presence.ts';
 import { createRunLog } from '../agents/run-log.ts';
 import { assetDir } from '../assets.ts';
-import { CONFIG_FILE, type Settings } from '../config/check.ts';
+import { CONFIG_FILE, isUntested, type Settings, UNTESTED } from '../config/check.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { createTripwireFile } from '../config/tripwire-file.ts';
 import { createDeliverer } from '../delivery/deliverer.ts';
@@ -68,6 +68,7 @@ type Changing = Pick<
   | 'guards'
   | 'preparation'
   | 'batch'
+  | 'starts'
   | 'provesEach'
   | 'tracker'
   | 'pullRequests'
@@ -137,6 +138,9 @@ export async function createProjectEngine(
     get batch() {
       return current.batch;
     },
+    get starts() {
+      return current.starts;
+    },
     get provesEach() {
       return current.provesEach;
     },
@@ -180,7 +184,7 @@ export async function createProjectEngine(
     engine,
     async reconfigure(next, changed) {
       current = await parts(next, changed);
-      engine.tracker.wake();
+      engine.settingsChanged();
     },
     async close() {
       await current.preparation?.settled();
@@ -219,6 +223,7 @@ async function changingParts(
     pullRequests,
     workflows: workflowsOf(config),
     batch: config.batch.size,
+    starts: { untested: isUntested(config) ? UNTESTED : null, waiting: config.limits.waiting ?? null },
     provesEach: config.batch.prove === 'each',
     tracker: await tracker.followed(config, { project, dataDir, clock, github: github(config) }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),

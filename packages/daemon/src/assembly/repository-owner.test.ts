@@ -54,7 +54,7 @@ describe('a repository that a data folder works on', () => {
     await expect(other.attach(root, undefined, true)).rejects.toThrow(`the daemon of the data folder ${homes[0]} runs`);
     await daemons.shift()!.stop({ now: true });
     await expect(other.attach(root)).rejects.toThrow(BELONGS);
-    expect((await other.attach(root, undefined, true)).warnings).toEqual([]);
+    expect((await other.attach(root, undefined, true)).warnings.join()).not.toContain('belongs');
     await expect((await start(homes[0])).attach(root)).rejects.toThrow(`it belongs to the data folder ${homes[1]}.`);
     expect(statSync(mark).mode & 0o077).toBe(0);
   });

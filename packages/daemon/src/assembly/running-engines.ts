@@ -58,6 +58,7 @@ export class RunningEngines implements ProcessEngines {
     return {
       isRunning: true,
       isWaitingForPerson: engine.isWaitingForPerson,
+      holds: () => engine.holds(),
       isPushing: engine.isPushing,
       isDelivering: engine.isDelivering,
       warnings: live.warnings,

@@ -7,12 +7,14 @@ import { until } from '../../../../test/support/until.ts';
 import { Daemon } from './daemon.ts';
 import { setupWarnings } from './setup-warnings.ts';
 
+const PROTECTED = `${QUIET_CONFIG}  - { name: secrets, kind: secrets }\n`;
+
 let repository: TemporaryRepository;
 let root: string;
 const homes: string[] = [];
 const daemons: Daemon[] = [];
 beforeEach(() => {
-  repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  repository = new TemporaryRepository({ '.tidemill/config.yaml': PROTECTED });
   root = repository.root;
 });
 afterEach(async () => {
@@ -64,6 +66,17 @@ test('a template with an unknown placeholder is reported with file, line and the
     expect.stringMatching(/implement\.md:3: there is no placeholder \{taskTitel\}; did you mean \{taskTitle\}\?$/),
     '.tidemill/agents/plann.md is used by no mode; did you mean plan.md?',
   ]);
+});
+
+test('up and doctor say that there is no security gate', async () => {
+  repository.write({ '.tidemill/config.yaml': QUIET_CONFIG });
+  const daemon = await start();
+  const sentence = expect.stringContaining('no security gate is configured, so a key in a change can land');
+  expect((await daemon.attach(root)).warnings).toEqual([sentence]);
+  const found = async () => (await daemon.api.doctor({})).findings.filter(({ check }) => check === 'setup');
+  expect(await found()).toMatchObject([{ level: 'warning', text: sentence }]);
+  repository.write({ '.tidemill/config.yaml': PROTECTED });
+  expect(await found()).toMatchObject([{ level: 'ok' }]);
 });
 
 test('up and doctor report setup warnings, also after a change while the daemon runs', async () => {

@@ -1,5 +1,8 @@
 import { assetDir } from '../assets.ts';
+import { CONFIG_FILE } from '../config/check.ts';
 import { ignoredConfig } from '../config/ignored.ts';
+import { loadSettings } from '../config/load.ts';
+import { securityWarning } from '../config/protection.ts';
 import { traitWarnings } from '../config/repository-traits.ts';
 import { categoryFaults } from '../prompts/categories.ts';
 import { templateFaults } from '../prompts/template-files.ts';
@@ -13,6 +16,13 @@ export async function setupWarnings(root: string, own: Owner): Promise<string[]>
     categoryFaults({ root, builtinDir: assetDir('prompts/categories') }),
     otherOwner(root, own).then((refusal) => (refusal ? [`${refusal.message}. ${refusal.hint}`] : [])),
     traitWarnings(root),
+    withoutSecurity(root),
   ]);
   return found.flat();
+}
+
+async function withoutSecurity(root: string): Promise<string[]> {
+  const { config } = await loadSettings(root);
+  const warning = securityWarning(config.gates, CONFIG_FILE);
+  return warning === null ? [] : [warning];
 }

@@ -36,9 +36,10 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
 
 /** What `up --until-idle` leaves to a person, a line each. */
 export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
-  const [{ needsYou }, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
+  const [{ needsYou, holds }, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
   const urgent = inbox.filter(isUrgent);
-  const alerts = urgent.map(({ title, text }) => `${title}: ${text}`);
+  const unsaid = holds.length > 0 ? urgent.filter((item) => !isAboutTarget(item)) : urgent;
+  const alerts = unsaid.map(({ title, text }) => `${title}: ${text}`);
   const causes = causesOf(
     needsYou,
     urgent.map(({ text }) => text),
@@ -46,7 +47,7 @@ export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
   const tasks = causes.map(({ number, title, why, also }) => `#${number} ${title}${alsoText(also)}: ${why}`);
   // Those about a task are in its line.
   const questions = inbox.filter(({ kind, isBlocking, task }) => kind === 'question' && isBlocking && !task);
-  return [...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];
+  return [...holds, ...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];
 }
 
 /** Prints a few of them. */
@@ -60,6 +61,9 @@ export function sayWhatIsLeft(left: string[], { line, width, paint }: Terminal):
 
 const isUrgent = ({ kind, severity }: InboxItem) =>
   kind === 'alert' && (severity === 'error' || severity === 'critical');
+
+/** The hold says it, too. */
+const isAboutTarget = ({ actions }: InboxItem) => actions.some(({ id }) => id === 'repair');
 
 /** Waits for other projects that joined this daemon, so that their work is not interrupted. */
 export async function finishOthers(

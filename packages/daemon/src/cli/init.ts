@@ -16,6 +16,7 @@ interface InitOptions extends Json {
   agent?: string;
   target?: string;
   testAgent?: boolean;
+  check: boolean;
   /** True without a text. */
   plan?: string | boolean;
 }
@@ -27,6 +28,7 @@ export function addInit(program: Command, context: CliContext): void {
     .option('--agent <name>', 'an agent from `tidemill agents`, or a command such as "./my-agent --flag"')
     .option('--target <branch>', 'the branch that finished work lands on (default: the current one)')
     .option('--test-agent', 'run a small task with the agent, which costs a request or a few')
+    .option('--no-check', 'do not run the gates on the target')
     .option('--plan [text]', 'have an agent propose the skeleton, the gates and the first features')
     .option(...jsonOption)
     .addHelpText(
@@ -44,19 +46,31 @@ async function init(context: CliContext, options: InitOptions): Promise<void> {
   // With a detached HEAD, the most likely branch comes first in the list.
   const target = options.target ?? info.currentBranch ?? info.branches[0] ?? 'main';
   const agent = await chooseAgent(info.root, cwd, options.agent);
-  const result = await initProject({ root: info.root, target, agent: agent.config, install: agent.install });
+  const { auditTrial } = await import('../assembly/audit-trial.ts');
+  const asked = { agent: agent.config, install: agent.install, auditAnswers: auditTrial(info.root) };
+  const result = await initProject({ root: info.root, target, ...asked });
   const { setupWarnings } = await import('../assembly/setup-warnings.ts');
   const own = { ...namedDataFolder(env), store: env.DATABASE_URL ? undefined : null };
   result.warnings.push(...(await setupWarnings(info.root, own)));
   if (options.json) {
     const trial = options.testAgent ? await (await trials()).runTrial(context, info.root, 'default') : undefined;
     const plan = options.plan ? await requestPlan(context, info.root, options.plan) : undefined;
-    return terminal.json({ root: info.root, ...result, ...(trial ? { trial } : {}), ...(plan ? { plan } : {}) });
+    const isChecked = isCheckable(result, options);
+    const checked = isChecked ? await (await targetChecks()).runTargetCheck(context, info.root) : undefined;
+    return terminal.json({
+      root: info.root,
+      ...result,
+      ...(checked ? { checked } : {}),
+      ...(trial ? { trial } : {}),
+      ...(plan ? { plan } : {}),
+    });
   }
   showResult(terminal, info.root, cwd, result);
   if (result.written) showAgent(terminal, agent);
   for (const warning of result.warnings) terminal.line(terminal.paint('yellow', `  ${warning}`));
   terminal.line();
+  if (isCheckable(result, options))
+    await (await targetChecks()).showTargetCheck(context, info.root, plannedCheck(result));
   const isReady = !result.written || agent.install === null;
   const isTested = isReady && (options.testAgent ?? (result.written && (await isWanted(terminal, agent.label))));
   if (isTested) await (await trials()).testAgent(context, info.root, 'default', options);
@@ -85,8 +99,26 @@ async function requestPlan({ env }: CliContext, root: string, plan: string | tru
   }
 }
 
+/** Only a command can fail on the target. A config that exists is checked by `up`. */
+const isCheckable = ({ written, gates }: Written, { check }: InitOptions) =>
+  check && written && gates.some(({ kind }) => kind === undefined);
+
+const plannedCheck = ({ target, prepare, gates }: Written) => ({
+  target,
+  commands: [...prepare, ...gates].flatMap(({ run }) => (run === '' ? [] : [run])),
+});
+
+/** Loaded only where gates run. */
+const targetChecks = () => import('./target-check.ts');
+
 /** Loaded only for a test: it contains an engine. */
 const trials = () => import('./agent-trial.ts');
+
+const LOOKS_FOR: Record<string, string> = {
+  secrets: 'keys in the change',
+  docs: 'undocumented public names in the change; it only warns',
+  ci: 'the checks on GitHub',
+};
 
 function showResult(terminal: Terminal, root: string, cwd: string, result: Written): void {
   const { file, written, prepare, include, source, gates, tools } = result;
@@ -96,7 +128,7 @@ function showResult(terminal: Terminal, root: string, cwd: string, result: Writt
   for (const step of prepare) terminal.line(`  prepare: ${step.run}`);
   if (source.length > 0) terminal.line(`  source: ${source.join(', ')}`);
   if (include.length > 0) terminal.line(`  include: ${include.join(', ')}`);
-  for (const gate of gates) terminal.line(`  gate ${gate.name}: ${gate.run}`);
+  for (const { name, run, kind } of gates) terminal.line(`  gate ${name}: ${run || (LOOKS_FOR[kind ?? ''] ?? '')}`);
   if (written && tools.length > 0) terminal.line(`  found: ${tools.join(', ')}`);
 }
 

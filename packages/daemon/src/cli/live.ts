@@ -1,6 +1,6 @@
 import { type Api, alsoText, causesOf, type ProjectStatus, progressWords, type WorkerView } from '@tidemill/contract';
 import { eventText, isNews, TaskNames } from './describe.ts';
-import { elapsed, fit, pad, type Terminal, timeOfDay } from './terminal.ts';
+import { elapsed, fit, pad, type Terminal, timeOfDay, wrap } from './terminal.ts';
 
 /** The shortest time between two redraws. */
 const REDRAW_MS = 100;
@@ -16,8 +16,9 @@ export async function watchProject(
   terminal: Terminal,
   options: { isPlain: boolean; signal: AbortSignal; onNotice?: OnNotice },
 ): Promise<void> {
-  const { lastSeq } = await api.status({ project: projectId });
+  const { lastSeq, holds } = await api.status({ project: projectId });
   if (options.isPlain || !terminal.isLive) {
+    for (const hold of holds) terminal.line(hold);
     const off = options.onNotice?.((text) => {
       for (const line of text.split('\n')) terminal.line(fit(line, terminal.width));
     });
@@ -137,6 +138,7 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   const stages = Object.entries(status.tasks).filter(([, count]) => count > 0);
   const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
   lines.push(`  ${counts || 'no tasks yet; add one with tidemill task add "…"'}`, '');
+  for (const hold of status.holds) lines.push(...wrap(hold, width - 4).map((line) => paint('yellow', `  ${line}`)), '');
   for (const worker of status.workers) {
     if (isBusy(worker) || worker.desired !== 'running' || !QUIET.includes(worker.role))
       lines.push(workerLine(worker, terminal), ...progressLine(worker, terminal));
@@ -161,12 +163,12 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
   return lines;
 }
 
-function stateText({ running, idle, workers, total }: ProjectStatus): string {
+function stateText({ running, idle, workers, total, holds }: ProjectStatus): string {
   if (!running) return total > 0 ? 'not running; start with tidemill up' : 'not running';
   const busy = workers.filter(isBusy).length;
   const isHeld = workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
   if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}; continue with tidemill resume`;
-  return busy > 0 ? `${busy} working` : idle ? 'idle' : 'starting';
+  return busy > 0 ? `${busy} working` : holds.length > 0 ? 'no new work starts' : idle ? 'idle' : 'starting';
 }
 
 function workerLine(worker: WorkerView, { paint, width }: Terminal): string {

@@ -5,6 +5,7 @@ import {
   CATEGORIES,
   Config,
   type ConfigProblem,
+  type GateKind,
   gateSeverity,
   INTEGRITY_GATE,
   Mode,
@@ -36,6 +37,13 @@ export interface CheckedSettings {
   /** Null if there are problems. */
   settings: Settings | null;
 }
+
+/** Whether nothing would show that a change works, and nobody allowed that. */
+export const isUntested = ({ gates = [], untested = false }: Partial<Config>) =>
+  !untested && gates.every(({ kind }) => kind !== undefined && NOT_RUN.includes(kind));
+const NOT_RUN: GateKind[] = ['secrets', 'docs', 'audit'];
+export const UNTESTED =
+  'no gate tests a change, so no task starts; add a gate with the command that runs the tests, or set `untested: true`';
 
 /** Returns why an agent cannot be started, or null. */
 export type AbsenceOf = (agent: AgentConfig, root: string) => Promise<string | null>;
@@ -78,7 +86,8 @@ export async function checkSettings(root: string, text: string, absenceOf?: Abse
   ];
   const problems = [...[...faults, ...file.located(found)].map(problemOf), ...ofPipelines];
   const warnings = [...adjusted];
-  if (valid.gates?.length === 0)
+  if (valid.gates && isUntested(valid)) warnings.push(`${CONFIG_FILE}: ${UNTESTED}`);
+  else if (valid.gates?.length === 0)
     warnings.push(`${CONFIG_FILE}: no gates are configured, so only the built-in integrity gate checks a change`);
   const install = valid.gates?.findIndex(({ name }) => name === 'install') ?? -1;
   if (install >= 0 && valid.prepare?.length === 0)

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { ProposedGate, ProposedStep } from './detect/tool.ts';
+import type { ProposedGate, ProposedStep, ProtectingGate } from './detect/tool.ts';
 import { type FileStyle, USUAL_STYLE } from './file-style.ts';
 
 export interface ConfigParts {
@@ -11,6 +11,9 @@ export interface ConfigParts {
   include: string[];
   source: string[];
   gates: ProposedGate[];
+  protecting: ProtectingGate[];
+  /** There is no code yet, so nothing can be tested. */
+  isEmpty: boolean;
 }
 
 /** A config with comments, formatted as the repository formats its own files. */
@@ -33,7 +36,7 @@ const setting = (key: string, value: unknown, ...about: string[]): Section => ({
   lines: (style) => entry(key, value, style),
 });
 
-function sections({ target, agent, install, prepare, include, source, gates }: ConfigParts): Section[] {
+function sections({ target, agent, install, prepare, include, source, gates, ...more }: ConfigParts): Section[] {
   const heading =
     'Tidemill: how agents work on this repository. Commit this file; it is versioned with the code. docs/settings.md of Tidemill explains every setting.';
   return [
@@ -86,10 +89,15 @@ function sections({ target, agent, install, prepare, include, source, gates }: C
     ),
     {
       about: [
-        'Checks of a change. Each command runs on a clean checkout of the result, and a change lands only if all of them exit with 0. network: true allows network access. needs: [build] runs a gate only after build passed. fixes: true is for a formatter: its changes are committed. proves: ["data/*.csv"] names more files that decide what a gate checks: the reviewer sees an agent\'s changes to them first, or you approve them if there is no review. A gate that runs tests on the target must run tests on each change, too; counts: "(?<passed>\\\\d+) ok" reads the figures of an unusual runner. Other kinds of gates look for something: { name: secrets, kind: secrets } for keys in the change, { name: audit, kind: audit } for new vulnerabilities of dependencies, { name: docs, kind: docs } for undocumented names, which only warns; see docs/settings.md.',
+        'Checks of a change. Each command runs on a clean checkout of the result, and a change lands only if all of them exit with 0. network: true allows network access. needs: [build] runs a gate only after build passed. fixes: true is for a formatter: its changes are committed. proves: ["data/*.csv"] names more files that decide what a gate checks: the reviewer sees an agent\'s changes to them first, or you approve them if there is no review. A gate that runs tests on the target must run tests on each change, too; counts: "(?<passed>\\\\d+) ok" reads the figures of an unusual runner. Other kinds of gates look for something: secrets for keys in the change, audit for new vulnerabilities of dependencies, docs for undocumented names, which only warns; see docs/settings.md.',
       ],
-      lines: (style) => gateLines(gates, style),
+      lines: (style) => gateLines(gates, more.protecting, style),
     },
+    setting(
+      'untested',
+      more.isEmpty,
+      'true: work goes on although no gate runs a command. false: no task starts until a gate does.',
+    ),
   ];
 }
 
@@ -110,16 +118,12 @@ function prepareLines(steps: ProposedStep[], style: FileStyle): string[] {
   return ['prepare:', ...items];
 }
 
-function gateLines(gates: ProposedGate[], style: FileStyle): string[] {
-  if (gates.length > 0) return entry('gates', gates, style);
-  return [
-    'gates: []',
-    '# No tests were found. For example:',
-    '# gates:',
-    '#   - name: test',
-    '#     run: make test',
-    '#     timeout: 2m',
-  ];
+function gateLines(gates: ProposedGate[], protecting: ProtectingGate[], style: FileStyle): string[] {
+  const [key = '', ...items] = entry('gates', [...gates, ...protecting], style);
+  if (gates.length > 0) return [key, ...items];
+  const pad = ' '.repeat(style.indent);
+  const example = ['# No tests were found. For example:', '# - name: test', '#   run: make test', '#   timeout: 2m'];
+  return [key, ...example.map((line) => `${pad}${line}`), ...items];
 }
 
 function comment(text: string, width: number): string[] {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { detect } from './detect/detect.ts';
 import { initProject, splitWords } from './init.ts';
+import { protectingGates } from './protection.ts';
 
 const AGENT = { type: 'command', command: ['true'] };
 let root: string;
@@ -370,7 +371,31 @@ describe('init', () => {
     const result = await initProject({ root, target: 'feature/ünïcode: "x"', agent: AGENT });
     expect(result).toMatchObject({ written: true, target: 'feature/ünïcode: "x"' });
     expect(runs(result.prepare)).toEqual(prepare);
-    expect(runs(result.gates)).toEqual(gates);
+    expect(runs(result.gates.filter(({ kind }) => kind === undefined))).toEqual(gates);
+    expect(result.gates.flatMap(({ kind }) => kind ?? [])).toEqual(['secrets', 'docs']);
+  });
+
+  test('adds an audit where the registry answered, and says in one line when it did not', async () => {
+    await put(table['npm with a lock']!.files);
+    const asked: string[] = [];
+    const init = (answers: boolean) =>
+      initProject({ root, target: 'main', agent: AGENT, auditAnswers: async (run) => asked.push(run) > 0 && answers });
+    const silent = await init(false);
+    expect(silent.gates.map(({ name }) => name)).not.toContain('audit');
+    expect(silent.warnings.filter((each) => each.includes('npm audit --json` did not answer'))).toHaveLength(1);
+    await rm(join(root, '.tidemill'), { recursive: true });
+    const answered = await init(true);
+    expect(answered.gates.at(-1)).toEqual({ name: 'audit', kind: 'audit', run: 'npm audit --json' });
+    await init(true);
+    expect(asked).toEqual(['npm audit --json', 'npm audit --json']);
+  });
+
+  test('keeps the name of a gate that the repository has', async () => {
+    await put({ 'package.json': '{"scripts":{"test":"x","check:docs":"y"}}' });
+    expect((await protectingGates(root, ['docs'], async () => false)).gates).toEqual([
+      { name: 'secrets', kind: 'secrets' },
+      { name: 'docs-scan', kind: 'docs' },
+    ]);
   });
 
   test('says what git has to ignore, and what it must not', async () => {
@@ -399,7 +424,14 @@ describe('init', () => {
     expect(await readFile(join(root, result.file), 'utf8')).toContain(
       '# The default agent is not installed yet: npm install x\nagents:\n  default:\n    type: codex\n',
     );
-    expect(result.warnings).toEqual([expect.stringContaining('no gates are configured')]);
+    // There is no code yet.
+    expect(result.warnings).toEqual([]);
+  });
+
+  test('without a command that tests the code, says that no task starts', async () => {
+    await put({ 'notes.txt': 'Code without tests\n' });
+    const { warnings } = await initProject({ root, target: 'main', agent: AGENT });
+    expect(warnings).toEqual([expect.stringContaining('no gate tests a change, so no task starts')]);
   });
 
   test('never overwrites a config', async () => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { AppError } from '@tidemill/contract';
-import { sourceGlobs } from '@tidemill/core';
+import { AppError, type GateKind } from '@tidemill/contract';
+import { isBesideCode, sourceGlobs } from '@tidemill/core';
 import { findProgram } from '../process/program.ts';
 import { CONFIG_FILE } from './check.ts';
 import { detect } from './detect/detect.ts';
@@ -10,6 +10,7 @@ import { styleOf } from './file-style.ts';
 import { ignoreWarnings, includable, projectFiles } from './ignored.ts';
 import { configText } from './init-text.ts';
 import { loadSettings } from './load.ts';
+import { type AuditTrial, protectingGates } from './protection.ts';
 
 export interface InitResult {
   file: string;
@@ -20,7 +21,7 @@ export interface InitResult {
   prepare: { run: string }[];
   include: string[];
   source: string[];
-  gates: { name: string; run: string }[];
+  gates: { name: string; run: string; kind?: GateKind }[];
   warnings: string[];
 }
 
@@ -32,6 +33,8 @@ export async function initProject(input: {
   agent: object;
   /** How to install it, if it is not installed yet. */
   install?: string | null;
+  /** Absent: nothing is asked, and no gate of this kind is written. */
+  auditAnswers?: AuditTrial;
 }): Promise<InitResult> {
   const { root } = input;
   const env = { PATH: process.env.PATH ?? '' };
@@ -40,12 +43,16 @@ export async function initProject(input: {
   const file = join(input.root, CONFIG_FILE);
   await mkdir(dirname(file), { recursive: true });
   let written = true;
+  // A config that exists is not changed, so nobody has to be asked.
+  const answers = existsSync(file) ? undefined : input.auditAnswers;
+  const taken = detected.gates.map(({ name }) => name);
+  const protection = await protectingGates(root, taken, answers ?? (async () => false));
   try {
     const { prepare, gates } = detected;
     const source = sourceGlobs(await projectFiles(root));
-    await writeFile(file, configText({ ...input, prepare, include, source, gates }, await styleOf(root)), {
-      flag: 'wx',
-    });
+    const isEmpty = (await readdir(root)).every(isBesideCode);
+    const parts = { ...input, prepare, include, source, gates, protecting: protection.gates, isEmpty };
+    await writeFile(file, configText(parts, await styleOf(root)), { flag: 'wx' });
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     written = false;
@@ -54,7 +61,11 @@ export async function initProject(input: {
   const isRepository = existsSync(join(root, '.git'));
   // The proposal is reported only for a config that contains it.
   const proposed = written ? detected : { prepare: [], notes: [] };
-  const more = [...proposed.notes, ...(await ignoreWarnings(root, proposed.prepare, isRepository))];
+  const more = [
+    ...proposed.notes,
+    ...(answers ? protection.notes : []),
+    ...(await ignoreWarnings(root, proposed.prepare, isRepository)),
+  ];
   return {
     file: CONFIG_FILE,
     written,
@@ -63,7 +74,7 @@ export async function initProject(input: {
     prepare: config.prepare.map(({ run }) => ({ run })),
     include: config.include,
     source: config.source,
-    gates: config.gates.map(({ name, run }) => ({ name, run })),
+    gates: config.gates.map(({ name, run, kind }) => ({ name, run, ...(kind ? { kind } : {}) })),
     warnings: [...warnings, ...more],
   };
 }

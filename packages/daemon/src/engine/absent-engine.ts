@@ -1,4 +1,5 @@
 import { AppError, type Project } from '@tidemill/contract';
+import { type HeldStarts, NO_HOLDS } from './dispatch/start-holds.ts';
 import { emergencyCommands, reportOf } from './flows/emergency.ts';
 import { type LeaseTaking, takeLeases } from './flows/take-leases.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from './project-work.ts';
@@ -24,6 +25,10 @@ export class AbsentEngine implements ProjectWork {
     this.outside = { claim: refuse, release: refuse, finish: refuse };
     const unknown = { name: null, url: null, isFollowed: false, syncedAt: null, trouble: null };
     this.tracker = { state: () => unknown, sync: refuse, wake: () => undefined };
+  }
+
+  async holds(): Promise<HeldStarts> {
+    return NO_HOLDS;
   }
 
   /** There is nobody to wait for. */

@@ -40,6 +40,14 @@ export interface FollowedTracker {
   closes: boolean;
 }
 
+/** What keeps tasks from starting. */
+export interface StartRules {
+  /** Why nothing would show that a change works; null if a gate does. */
+  untested: string | null;
+  /** How many results may wait for a person; null: two for each builder. */
+  waiting: number | null;
+}
+
 /** Everything the engine depends on. The simulator passes its own implementations. */
 export interface EngineDeps {
   project: Project;
@@ -101,6 +109,8 @@ export interface EngineDeps {
   batch: number;
   /** Proves the tree of each of them, not only the one of all together. */
   provesEach?: boolean;
+  /** What has to be known before a task starts. Absent: tasks start at once. */
+  starts?: StartRules;
   push: PushSetting;
   /** Absent: nothing that is pushed is run by GitHub. */
   workflows?: WorkflowSetting | undefined;

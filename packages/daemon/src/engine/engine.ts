@@ -8,6 +8,7 @@ import { claimNext } from './dispatch/claim-next.ts';
 import { Outages } from './dispatch/outages.ts';
 import { recover } from './dispatch/recovery.ts';
 import { retryingStore } from './dispatch/retrying-store.ts';
+import { type HeldStarts, StartGuard } from './dispatch/start-holds.ts';
 import { IdeaFileKeeper } from './ideas/idea-files.ts';
 import { IdeaQuestions } from './ideas/idea-questions.ts';
 import { IdeaResearchers } from './ideas/idea-research.ts';
@@ -66,6 +67,7 @@ export class Engine {
   #isOverBudget = false;
   readonly #outages: Outages;
   readonly #prover: Prover;
+  readonly #starts: StartGuard;
   readonly #jobs: JobWatch;
   readonly #target: TargetSync;
   readonly #deliveries: Deliveries;
@@ -99,7 +101,15 @@ export class Engine {
     const claimOutside = (task: Task) => this.tracker.claim(task);
     const tools = { claimOutside, agentBackoff: this.#agentBackoff, prover, usual, target: this.#target, outages };
     this.fleet = new Fleet(deps, tools, () => this.wake());
+    this.#starts = new StartGuard(deps, {
+      baseline: prover.baseline,
+      environment: prover.environment,
+      builders: () => this.fleet.slots.filter(({ role }) => role === 'builder').length,
+      wake: () => this.wake(),
+      stopped: signal,
+    });
     this.outside = new OutsideWork(deps, {
+      holds: () => this.#starts.look(),
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
       // A task that was taken from a slot waits until the slot has released the worktree.
       released: async (taskId) => void (await this.#working.get(taskId)),
@@ -125,6 +135,14 @@ export class Engine {
     this.tracker.running(this.#reactors, followers);
     const pulls = this.#reactors[followers.indexOf(this.#pulls)];
     this.#lookAtPulls = () => pulls?.wake();
+    this.#starts.begin();
+    this.wake();
+  }
+
+  /** The settings have changed. */
+  settingsChanged(): void {
+    this.#starts.settingsChanged();
+    this.tracker.wake();
     this.wake();
   }
 
@@ -186,6 +204,11 @@ export class Engine {
     return this.#isOverBudget || this.#agentBackoff.isWaitingForPerson;
   }
 
+  /** What keeps tasks from starting. */
+  holds(): Promise<HeldStarts> {
+    return this.#starts.look();
+  }
+
   /** Landed work is about to be pushed. */
   get isPushing(): boolean {
     return this.#target.isPushing;
@@ -243,6 +266,7 @@ export class Engine {
     await this.#deliveries.stop();
     await finished;
     await this.outside.settled();
+    await this.#starts.settled();
     await reactorsStopped;
     await this.fleet
       .close()
@@ -288,11 +312,14 @@ export class Engine {
     const { workerId, role } = slot;
     const who = { type: 'work.claim', projectId: project.id, workerId, role, owner } as const;
     const agents = this.#labels();
+    const isPaid = role === 'builder' || role === 'reviewer';
+    const holds = isPaid ? await this.#starts.look() : undefined;
     const reply = await claimNext(store, role, (window) => ({
       ...who,
       window,
       restingModes: this.#agentBackoff.modes(),
       agents,
+      ...(holds ? { holds } : {}),
     }));
     if (reply.ok) return reply.task ? { task: reply.task } : { isForOthers: true, isOverBudget: false };
     const { code, hint } = reply.refusal;

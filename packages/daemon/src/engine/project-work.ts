@@ -1,4 +1,5 @@
 import type { Actor, Worker } from '@tidemill/contract';
+import type { HeldStarts } from './dispatch/start-holds.ts';
 import type { TrackerWork } from './tracker/tracker-work.ts';
 import type { OutsideWork } from './workers/outside.ts';
 
@@ -22,6 +23,8 @@ export interface ProjectWork {
   readonly isPushing: boolean;
   /** Landed work is being delivered, or about to be. */
   readonly isDelivering: boolean;
+  /** What keeps tasks from starting. */
+  holds(): Promise<HeldStarts>;
   /** Whether its reactors have handled the log. */
   hasCaughtUp(): Promise<boolean>;
   /** Problems in the current settings. */

@@ -35,7 +35,7 @@ beforeAll(async () => {
   home = mkdtempSync(join(tmpdir(), 'tidemill-output-'));
   const agent = join(home, 'agent.mjs');
   writeFileSync(agent, agentText(join(home, 'sign')));
-  const config = `target: main\nworkers: 1\npipeline: quick\nsandbox: off\nagents:\n  default: { type: command, command: ["${process.execPath}", "${agent}"] }\n`;
+  const config = `target: main\nworkers: 1\npipeline: quick\nsandbox: off\nuntested: true\nagents:\n  default: { type: command, command: ["${process.execPath}", "${agent}"] }\n`;
   repository = new TemporaryRepository({ '.tidemill/config.yaml': config });
   daemon = await Daemon.start({ env: { TIDEMILL_HOME: join(home, 'data') }, port: 0 });
   token = JSON.parse(readFileSync(join(home, 'data', 'daemon.json'), 'utf8')).token;

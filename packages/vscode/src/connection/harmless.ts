@@ -20,7 +20,13 @@ export function harmlessStatus(status: ProjectStatus): ProjectStatus {
       todo: worker.progress.todo.map((step) => ({ ...step, text: plainLine(step.text) })),
     },
   }));
-  return { ...status, workers, alerts: status.alerts.map(harmlessItem), warnings: status.warnings.map(plainLine) };
+  return {
+    ...status,
+    workers,
+    alerts: status.alerts.map(harmlessItem),
+    holds: status.holds.map(plainLine),
+    warnings: status.warnings.map(plainLine),
+  };
 }
 
 export const harmlessItem = (item: InboxItem): InboxItem => ({

@@ -98,7 +98,9 @@ function bannersOf({ state, isLive, isUnreadable, version, status }: Seen, isTru
     ...(status && !status.running ? [notRunning(isTrusted)] : []),
     ...(status?.budget?.project.stopped ? [stopped(status.budget.project.stopped)] : []),
     ...alertsOf(status),
-    ...(status?.warnings ?? []).map((text): Banner => ({ severity: 'warning', text, action: null })),
+    ...[...(status?.holds ?? []), ...(status?.warnings ?? [])].map(
+      (text): Banner => ({ severity: 'warning', text, action: null }),
+    ),
   ];
 }
 

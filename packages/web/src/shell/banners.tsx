@@ -21,9 +21,13 @@ interface BannersProps {
 export function Banners({ connection, error, knownAt, isOutdated, status }: BannersProps) {
   const text = connectionText(connection, error, knownAt, isOutdated);
   const alerts = status?.alerts ?? [];
+  // The alert about the target has the same cause and a button.
+  const isSaid = alerts.some(({ actions }) => actions.some(({ id }) => id === 'repair'));
+  const holds = isSaid ? [] : (status?.holds ?? []);
   return (
     <>
       <div role="alert">{text && <div className={`banner ${connection}`}>{text}</div>}</div>
+      {holds.length > 0 && <div className="banner polling">{holds.map(plainLine).join(' ')}</div>}
       {status && alerts.length > 0 && <Alerts project={status.project.id} alerts={alerts} />}
     </>
   );

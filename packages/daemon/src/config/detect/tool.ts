@@ -8,6 +8,14 @@ export interface ProposedGate {
   env?: Record<string, string>;
 }
 
+/** A gate that looks for something, besides the commands of the repository. */
+export interface ProtectingGate {
+  name: string;
+  kind: 'secrets' | 'docs' | 'audit';
+  /** Where the kind's own command does not fit. */
+  run?: string;
+}
+
 export interface ProposedStep {
   run: string;
   files: string[];

@@ -119,7 +119,12 @@ const draft = SpecDraft.parse({
 });
 const way = (name: string) => ({ name, pros: [], cons: [], effort: '' });
 const undecided = { ...draft, architectures: [{ feature: 'storage', options: [way('files'), way('a database')] }] };
-const artifact = (type: string) => ({ type, summary: '', content: 'Fishermen wait for hours. '.repeat(3), confidence: 0.9 });
+const artifact = (type: string) => ({
+  type,
+  summary: '',
+  content: 'Fishermen wait for hours. '.repeat(3),
+  confidence: 0.9,
+});
 const ideation = {
   reply: 'Noted.',
   complexity: 9,

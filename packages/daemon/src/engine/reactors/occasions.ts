@@ -86,10 +86,11 @@ export class Occasions implements Reactor {
     const { reason, text } = task.blocked ?? {};
     if (!reason || !FAILED.includes(reason)) return;
     const { number, title } = task;
-    const failing = reason === 'validation' ? await this.#failingGates(task) : [];
+    // An agent that repeats its code makes no progress. Its gates say what is wrong all the same.
+    const failing = reason === 'agent_failed' ? [] : await this.#failingGates(task);
     const danger = failing.map(dangerOf).find((found) => found !== null);
     if (danger && (await this.#raise('security_vulnerability', task, { number, title, ...danger }))) return;
-    if (failing.length > 1) {
+    if (reason === 'validation' && failing.length > 1) {
       const names = failing.map(({ gate }) => `- ${gate}`).join('\n');
       const facts = { number, title, count: failing.length, failing: names };
       if (await this.#raise('multiple_failures', task, facts)) return;
@@ -107,7 +108,10 @@ export class Occasions implements Reactor {
     const taskId = `task_${question.id.replace(/^[a-z]+_/, '')}`;
     if (question.answer.source !== 'user' || (await store.task(taskId))) return;
     const made = { title: 'Add tests for the least tested files', body: question.text, kind: 'feature' as const };
-    const accept = ['The coverage gate reaches its goal', 'The new tests fail when the behaviour that they check breaks'];
+    const accept = [
+      'The coverage gate reaches its goal',
+      'The new tests fail when the behaviour that they check breaks',
+    ];
     const links = { files: [], dependsOn: [], priority: 2 };
     const reply = await store.execute({ type: 'task.create', projectId, taskId, ...made, accept, ...links });
     if (!reply.ok) this.#deps.onNote(`no task for more tests was made: ${reply.refusal.message}`);

@@ -1,4 +1,11 @@
-import { type AgentEnvelope, type ProjectRules, personActor, type Spec, SpecDraft, type SpecTask } from '@tidemill/contract';
+import {
+  type AgentEnvelope,
+  type ProjectRules,
+  personActor,
+  type Spec,
+  SpecDraft,
+  type SpecTask,
+} from '@tidemill/contract';
 import { afterEach, describe, expect, it } from 'vitest';
 import { EngineBed, silentAgent } from '../../../../../test/support/engine-bed.ts';
 import { assetDir } from '../../assets.ts';
@@ -53,7 +60,10 @@ function builder(world: { isMended: boolean; isSilent: boolean }): Agent {
   };
 }
 
-async function build(tasks: Partial<SpecTask>[], { rules = {}, ...more }: { isSilent?: boolean; rules?: Partial<ProjectRules> } = {}) {
+async function build(
+  tasks: Partial<SpecTask>[],
+  { rules = {}, ...more }: { isSilent?: boolean; rules?: Partial<ProjectRules> } = {},
+) {
   const world = { isMended: false, isSilent: false, ...more };
   bed = await EngineBed.open(rules, () => ({ agentFor: () => builder(world) }));
   const source = { kind: 'file', ideaId: null, text: 'x' } as const;

@@ -1,5 +1,5 @@
 import { type GateCounts, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
-import { newestByGate, ownFileAdvice } from '@tidemill/core';
+import { newestByGate, ownFileAdvice, redAdvice } from '@tidemill/core';
 import type { GateReport, GateRequest, Gates, PreparationRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { StandingAlerts } from '../reactors/standing-alerts.ts';
@@ -45,6 +45,8 @@ export class Baseline {
   #red: RedGate[] = [];
   /** Submodules without files in the last checkout. */
   #empty: readonly string[] = [];
+  /** How many looks are in progress. */
+  #inProgress = 0;
   readonly #alerts: StandingAlerts;
   readonly #stopped: AbortSignal;
 
@@ -58,12 +60,41 @@ export class Baseline {
 
   /** Runs the gates in the background, once for each target commit without evidence. */
   lookSoon(): void {
-    this.#look().catch(async (error: unknown) => {
+    this.#inProgress += 1;
+    const look = this.#look().catch(async (error: unknown) => {
       if (this.#stopped.aborted) return;
       this.#lookedAt = null;
       this.#deps.onNote('the gates could not be run on the target', error);
       if (error instanceof EnvironmentError) await this.#environment.report(error);
     });
+    void look.finally(() => {
+      this.#inProgress -= 1;
+    });
+  }
+
+  /** A look in the background is in progress. */
+  get isLooking(): boolean {
+    return this.#inProgress > 0;
+  }
+
+  /** The gates that are known to fail on the target. */
+  get red(): readonly RedGate[] {
+    return this.#red;
+  }
+
+  /** The same, after a look at a target that has moved. */
+  async stillRed(): Promise<readonly RedGate[]> {
+    if (this.#red.length > 0 && (await this.#deps.workspace.targetCommit()) !== this.#lookedAt) this.lookSoon();
+    return this.#red;
+  }
+
+  /** Runs the gates once, except those with evidence of any age. Rejects when they cannot run. */
+  async lookFirst(): Promise<void> {
+    const { workspace, gates } = this.#deps;
+    const commit = await workspace.targetCommit();
+    this.#lookedAt = commit;
+    const red = await this.redAmong(commit, gates.names, { signal: this.#stopped }, Number.POSITIVE_INFINITY);
+    await this.#report([...red.values()]);
   }
 
   /** Returns those of the gates that fail on the commit. Without an asker it ends with the engine. */
@@ -71,13 +102,14 @@ export class Baseline {
     commit: string,
     gates: string[],
     asker: Asker = { signal: this.#stopped },
+    passesMs = CLEARED_MS,
   ): Promise<Map<string, RedGate>> {
     this.#forgetOtherSettings();
     await this.#learnFromEvidence(commit);
     const now = this.#deps.clock.now();
     const isKnown = (gate: string) => {
       const look = this.#looks.get(`${commit} ${gate}`);
-      return look !== undefined && now - look.at < (look.red ? RED_MS : CLEARED_MS);
+      return look !== undefined && now - look.at < (look.red ? RED_MS : passesMs);
     };
     const { ofChange = [] } = this.#deps.gates;
     const asked = gates.filter((gate) => gate !== INTEGRITY_GATE && !ofChange.includes(gate));
@@ -162,11 +194,11 @@ export class Baseline {
     const names = red.map(({ gate }) => gate).sort((a, b) => order.indexOf(a) - order.indexOf(b));
     const { target } = this.#deps.project.rules;
     const text =
-      `${target} itself fails ${names.join(', ')}, so no work based on it can land. Agents are not sent back for it. ` +
+      `${target} itself fails ${names.join(', ')}, so no new task starts and no work based on it can land. Agents are not sent back for it. ` +
       `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names.join(', ')}" ${names.map((gate) => `--repairs ${gate}`).join(' ')}\n\n` +
       emptyText(this.#empty) +
       red
-        .map(({ gate, excerpt }) => ownFileAdvice(gate, excerpt))
+        .map(({ gate, excerpt }) => ownFileAdvice(gate, excerpt) ?? redAdvice(gate, excerpt))
         .flatMap((line) => (line ? `${line}\n\n` : []))
         .join('') +
       red.map(({ gate, excerpt }) => `${gate}: ${excerpt}`).join('\n\n');

@@ -19,6 +19,7 @@ import {
   outsideRefusal,
   problemOfResult,
   type ShownChange,
+  type StartHolds,
   stageOf,
   unwrap,
 } from '@tidemill/core';
@@ -50,6 +51,8 @@ type Holder = { fence: number; caller: Caller };
 interface OutsideContext {
   /** False while the engine shuts down or an emergency stop runs. */
   mayBegin(): boolean;
+  /** What does not start for now. */
+  holds(): Promise<StartHolds>;
   /** Settles when no slot uses the task's worktree. */
   released(taskId: string): Promise<void>;
 }
@@ -181,7 +184,8 @@ export class OutsideWork {
     const { store, project } = this.#deps;
     const who = { projectId: project.id, workerId, role: 'builder', owner: outsideOwner(name, caller) } as const;
     const agents = Object.fromEntries(Mode.options.map((mode) => [mode, labelOf(name)]));
-    const reply = await claimNext(store, who.role, (window) => ({ type: 'work.claim', ...who, window, agents }));
+    const holds = await this.#context.holds();
+    const reply = await claimNext(store, who.role, (window) => ({ type: 'work.claim', ...who, window, agents, holds }));
     // After a change of the pipeline, the claim may move the task to another role. Then the next task is tried.
     if (reply.ok) return reply.task?.lease?.workerId === workerId ? reply.task : this.#next(workerId, name, caller);
     const { code } = reply.refusal;

@@ -47,7 +47,7 @@ export async function judgeScan(
   request: GateRequest,
   shownAt: string | null,
 ): Promise<Scanned> {
-  if (gate.kind === 'secrets') return byFindings(gate, await secretsOf(request), request);
+  if (gate.kind === 'secrets') return secretsOf(gate, request);
   if (gate.kind === 'docs') return docsOf(gate, request);
   const read = await textOf(gate, output, request);
   if ('unusable' in read) return unverified(`showed nothing: ${read.unusable}`);
@@ -88,9 +88,11 @@ async function byFindings(
   return { status: bad.length > 0 ? 'fail' : 'pass', says: `reports ${scan.summary}`, scan, lines, keys };
 }
 
-async function secretsOf(request: GateRequest): Promise<KeyedFinding[]> {
-  const texts = await changedTexts(request);
-  return texts.flatMap(({ file, after, before }) => secretsIn(plainName(file), after, before));
+async function secretsOf(gate: GateConfig, request: GateRequest): Promise<Scanned> {
+  const { signal } = request;
+  const found = await secretsIn(await changedTexts(request), { timeoutMs: gate.timeout, signal });
+  if (found === null) return unverified(`did not end within ${gate.timeout / 1000} s`);
+  return byFindings(gate, found, request);
 }
 
 async function docsOf(gate: GateConfig, request: GateRequest): Promise<Scanned> {

@@ -280,7 +280,7 @@ describe('secrets', () => {
     });
     const { receipt, excerpt, log } = await run({ kind: 'secrets' });
     expect(receipt).toMatchObject({ status: 'fail', scan: { counts: { critical: 1 } } });
-    expect(receipt.scan!.findings[0]).toMatchObject({ id: 'aws-access-key', file: 'src/a.ts', line: 1 });
+    expect(receipt.scan!.findings[0]).toMatchObject({ id: 'AWSAccessKeyID', file: 'src/a.ts', line: 1 });
     expect(excerpt + log + JSON.stringify(receipt)).not.toContain(key);
     expect((await run({ kind: 'secrets', ignore: ['src/*.ts'] })).receipt.status).toBe('pass');
     expect((await run({ kind: 'secrets' }, { files: null })).receipt.status).toBe('pass');
@@ -291,9 +291,38 @@ describe('secrets', () => {
     ['UTF-16', (hidden: string) => [...hidden].join('\0')],
     ['a long line', (hidden: string) => `${'x '.repeat(50_000)}${hidden}`],
     ['a long file', (hidden: string) => `${'x\n'.repeat(800_000)}${hidden}`],
+    ['a comment that switches the search off', (hidden: string) => `// secretlint-disable\n${hidden}`],
   ])('are found behind %s', async (_name, text) => {
     write('src/a.ts', text(key));
     expect((await run({ kind: 'secrets' })).receipt.status).toBe('fail');
+  });
+
+  test.each([
+    ['a Slack token', ['xo', 'xb-123456789012-123456789012-aB3dE5gH7jK9mN1pQ3rS5tU7'], 'SLACK_TOKEN'],
+    ['a key for Stripe', ['sk', '_live_aB3dE5gH7jK9mN1pQ3rS5tU7'], 'STRIPE_SECRET_KEY_LIVE'],
+    ['a password for a database', ['postgres', '://ada:s3cretLongWord@db.acme.io:5432/app'], 'PostgreSQLConnection'],
+    ['a login in a URL', ['https', '://ada:s3cretLongWord@acme.io/'], 'BasicAuth'],
+  ])('of the recommended rules are found: %s', async (_name, parts, id) => {
+    write('src/a.ts', `export const it = '${parts.join('')}';\n`);
+    expect((await run({ kind: 'secrets' })).receipt.scan!.findings.map((found) => found.id)).toEqual([id]);
+  });
+
+  test('of which only a part is new count, and configuration of the repository does not hide them', async () => {
+    const begin = '-----BEGIN RSA PRIVATE KEY-----';
+    const body = 'MIIEpAIBAAKCAQEA1234567890abcdefghijklmnopqrstuvwxyz1234567890AB\n'.repeat(12);
+    write('.secretlintrc.json', '{"rules":[]}');
+    write('.secretlintignore', '**');
+    write('src/a.ts', `${begin}\n${body}-----END RSA PRIVATE KEY-----\n`);
+    const before = async () => new Map([['src/a.ts', `${begin}\n`]]);
+    expect((await run({ kind: 'secrets' }, { before })).receipt.scan!.findings).toMatchObject([
+      { id: 'PrivateKey', line: 1 },
+    ]);
+  });
+
+  test('that could not be looked for in time are unverified', async () => {
+    write('src/a.ts', 'x\n'.repeat(100_000));
+    const { receipt, excerpt } = await run({ kind: 'secrets', timeout: '1ms' });
+    expect([receipt.status, excerpt]).toEqual(['unverified', expect.stringContaining('did not end within')]);
   });
 });
 

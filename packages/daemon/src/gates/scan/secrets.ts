@@ -1,34 +1,67 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { plainName } from '@tidemill/contract';
 import { finding, type KeyedFinding } from './finding.ts';
 
-/** Keys whose form alone says what they are. Words such as `password = …` are not among them: tests are full of these. */
-const KEYS: [id: string, pattern: RegExp][] = [
-  ['private-key', /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/],
-  ['aws-access-key', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/],
-  ['github-token', /\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255})\b/],
-  ['gitlab-token', /\bglpat-[A-Za-z0-9_-]{20,64}\b/],
-  ['anthropic-key', /\bsk-ant-[A-Za-z0-9_-]{20,200}\b/],
-  ['openai-key', /\bsk-(?:proj-|svcacct-)?[A-Za-z0-9]{32,200}\b/],
-  ['slack-token', /\bxox[abeoprs]-[A-Za-z0-9-]{10,200}\b/],
-  ['stripe-key', /\b[rs]k_live_[A-Za-z0-9]{16,200}\b/],
-  ['google-key', /\bAIza[0-9A-Za-z_-]{35}\b/],
-  ['npm-token', /\bnpm_[A-Za-z0-9]{36}\b/],
-  ['sendgrid-key', /\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b/],
-];
+export interface ChangedText {
+  file: string;
+  text: string;
+}
 
-/** Keys in the lines that the change adds. The value itself is never shown. */
-export function secretsIn(file: string, after: string, before: string | undefined): KeyedFinding[] {
-  const old = new Set(before?.split('\n') ?? []);
-  return after.split('\n').flatMap((line, index) => {
-    if (old.has(line)) return [];
-    return KEYS.flatMap(([id, pattern]) =>
-      pattern.test(line)
-        ? [
-            finding(
-              { severity: 'critical', id, title: `looks like a secret: ${id}`, file, line: index + 1 },
-              `${id} ${file}`,
-            ),
-          ]
-        : [],
-    );
+export interface FoundSecret {
+  /** The kind of key, as secretlint names it. */
+  id: string;
+  first: number;
+  last: number;
+}
+
+interface Limits {
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** Keys in the lines that the change adds. The value itself is never shown. Null: it took too long. */
+export async function secretsIn(
+  changed: { file: string; after: string; before: string | undefined }[],
+  limits: Limits,
+): Promise<KeyedFinding[] | null> {
+  if (changed.length === 0) return [];
+  const texts = changed.map(({ file, after }) => ({ file, text: after }));
+  const found = await scanned(texts, limits);
+  if (found === null) return null;
+  return changed.flatMap(({ file, after, before }, index) => {
+    const old = new Set(before?.split('\n') ?? []);
+    const lines = after.split('\n');
+    const isNew = ({ first, last }: FoundSecret) => lines.slice(first - 1, last).some((line) => !old.has(line));
+    return (found[index] ?? []).filter(isNew).map(({ id, first: line }) => {
+      const name = plainName(file);
+      const title = `looks like a secret: ${id}`;
+      return finding({ severity: 'critical', id, title, file: name, line }, `${id} ${name}`);
+    });
   });
+}
+
+function scanned(texts: ChangedText[], { timeoutMs, signal }: Limits): Promise<FoundSecret[][] | null> {
+  const { promise, resolve, reject } = Promise.withResolvers<FoundSecret[][] | null>();
+  // Without the daemon's environment and options: nothing there concerns it.
+  const worker = new Worker(scannerFile(), { workerData: texts, env: {}, execArgv: [] });
+  const limit = setTimeout(() => resolve(null), timeoutMs);
+  const stop = () => reject(signal.reason);
+  signal.addEventListener('abort', stop);
+  if (signal.aborted) stop();
+  worker.once('message', resolve);
+  worker.once('error', reject);
+  worker.once('exit', () => reject(new Error('the search for secrets ended without a result')));
+  return promise.finally(() => {
+    clearTimeout(limit);
+    signal.removeEventListener('abort', stop);
+    return worker.terminate();
+  });
+}
+
+/** Beside this file: as source in a checkout, as JavaScript in the packed build. */
+function scannerFile(): string {
+  const source = fileURLToPath(new URL('./secret-scanner.ts', import.meta.url));
+  return existsSync(source) ? source : fileURLToPath(new URL('./secret-scanner.js', import.meta.url));
 }

@@ -25,6 +25,7 @@ async function open() {
         isRunning: live.running,
         warnings: live.warnings,
         isWaitingForPerson: false,
+        holds: async () => ({ isNew: false, full: [], isChecking: false, texts: [] }),
         isPushing: false,
         isDelivering: false,
         hasCaughtUp: async () => reactors.haveCaughtUp,

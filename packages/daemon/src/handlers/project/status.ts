@@ -7,7 +7,7 @@ import {
   type RouteRequest,
   type SandboxView,
 } from '@tidemill/contract';
-import { isReady } from '@tidemill/core';
+import { isHeldStart, isReady } from '@tidemill/core';
 import { CONFIG_FILE } from '../../config/check.ts';
 import type { Workload } from '../../ports.ts';
 import type { Services } from '../context.ts';
@@ -35,12 +35,13 @@ export async function status(services: Services, input: RouteRequest<'status'>):
   const lastSeq = await store.lastSeq();
   const made = machine.statusCache.look(project.id, lastSeq, clock.now(), () => look(services, project, lastSeq));
   const seen = await made;
-  const { isRunning, isPushing, isDelivering, warnings } = services.engines.of(project);
+  const { isRunning, isPushing, isDelivering, warnings, holds } = services.engines.of(project);
   return {
     ...seen,
     idle: seen.idle && !wasBusy && !isPushing && !isDelivering && (await hasCaughtUp(services, project, lastSeq)),
     daemon: machine.daemon,
     running: isRunning,
+    holds: (await holds()).texts,
     warnings,
   };
 }
@@ -122,12 +123,18 @@ async function hasReadyWork(services: Services, project: Project, readyTasks: nu
 
 /** Returns whether all remaining work needs an agent that cannot start now. */
 async function onlyWaits({ store, engines }: Services, project: Project): Promise<boolean> {
-  if (!engines.of(project).isWaitingForPerson) return false;
+  const { isWaitingForPerson, holds } = engines.of(project);
+  const held = await holds();
+  if (!isWaitingForPerson && (held.isChecking || held.texts.length === 0)) return false;
   const { id, rules } = project;
   const stages = Object.values(rules.pipelines).flatMap((pipeline) => Object.entries(pipeline.stages));
   const system = new Set(stages.flatMap(([name, { actor }]) => (actor === 'system' ? [name] : [])));
   const there = await store.tasks({ projectId: id, stages: [...system], limit: SHOWN });
-  return !there.some((task) => isReady(task) && task.waiting === null);
+  if (there.some((task) => isReady(task) && task.waiting === null)) return false;
+  if (isWaitingForPerson) return true;
+  const begun = stages.flatMap(([name, { actor }]) => (actor === 'agent' ? [name] : []));
+  const agents = await store.tasks({ projectId: id, stages: ['open', ...new Set(begun)] });
+  return agents.every((task) => !isReady(task) || isHeldStart(rules, task, held));
 }
 
 /** The number of inbox items, from the counts by stage. For a task with open questions, only the questions count. */

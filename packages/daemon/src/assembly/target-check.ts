@@ -1,0 +1,72 @@
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
+import { ownFileAdvice, redAdvice } from '@tidemill/core';
+import { systemClock } from '../clock.ts';
+import type { DataFolder } from '../config/data-folder.ts';
+import { loadSettings } from '../config/load.ts';
+import { latest, runTwice } from '../engine/stages/two-tries.ts';
+import { createGates } from '../gates/gates.ts';
+import { createPreparation } from '../prepare/preparation.ts';
+import type { ChildHost } from '../process/child.ts';
+import { readablePlaces } from '../process/network-settings.ts';
+import { openWorkspace } from '../workspace/workspace.ts';
+import { landingOf } from './repositories.ts';
+
+/** What the gates say about the target as it is. */
+export interface TargetCheck {
+  target: string;
+  /** The gates that ran. */
+  gates: string[];
+  /** A gate that fails, or a step of `prepare`, with its output and what most likely helps. */
+  failures: { name: string; text: string; advice: string | null }[];
+}
+
+interface CheckRequest {
+  root: string;
+  folder: Pick<DataFolder, 'path' | 'id'>;
+  signal: AbortSignal;
+}
+
+/** Prepares a clean checkout of the target and runs the gates there. No agent starts, and nothing is kept. */
+export async function checkTarget({ root, folder, signal }: CheckRequest): Promise<TargetCheck> {
+  const { config } = await loadSettings(root);
+  const { target, gates: configured, prepare: steps, include, sandbox, limits } = config;
+  const checks = join(folder.path, 'checks');
+  await mkdir(checks, { recursive: true, mode: 0o700 });
+  const dataDir = await realpath(await mkdtemp(join(checks, 'check-')));
+  const readable = readablePlaces(config.readable, root);
+  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox, readable, limits };
+  const workspace = await openWorkspace({ root, target, ...landingOf(config), dataDir, clock: systemClock });
+  const onNote = () => undefined;
+  const cacheDir = join(folder.path, 'package-cache');
+  const preparation = createPreparation({ steps, include, root, host, dataDir, workspace, onNote, cacheDir });
+  try {
+    const gates = createGates({ config: configured, host, logDir: join(dataDir, 'logs') });
+    const only = gates.names.filter((gate) => gate !== INTEGRITY_GATE && !gates.ofChange?.includes(gate));
+    const checkout = await workspace.checkOut(await workspace.targetCommit());
+    try {
+      const prepared = await preparation.checkout(checkout, { signal });
+      if (prepared.kind === 'failed')
+        return { target, gates: only, failures: [{ name: 'prepare', text: prepared.text, advice: null }] };
+      const reset = async () => {
+        await checkout.reset();
+        await preparation.checkout(checkout, { signal });
+      };
+      const { path, tree } = checkout;
+      const changes = () => checkout.changes();
+      const reports = latest(await runTwice(gates, { path, tree, files: null, only, signal, changes, reset }));
+      const failed = reports.filter(({ receipt, fixed }) => isBlocking(receipt) && fixed.length === 0);
+      const failures = failed.map(({ receipt: { gate: name }, excerpt: text }) => {
+        return { name, text, advice: ownFileAdvice(name, text) ?? redAdvice(name, text) };
+      });
+      return { target, gates: only, failures };
+    } finally {
+      await checkout.close();
+    }
+  } finally {
+    await preparation.settled();
+    await workspace.close();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
