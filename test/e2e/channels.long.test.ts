@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { InboxItem } from '@tidemill/contract';
+import type { InboxItem, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ChannelsBed } from '../support/channels/daemon-bed.ts';
+import { CHAT, ChannelsBed } from '../support/channels/daemon-bed.ts';
 import type { TidemillHome } from '../support/tidemill-home.ts';
 
 const MINUTE = 60_000;
@@ -15,6 +15,24 @@ beforeEach(async () => {
   ({ machine, root } = bed);
 });
 afterEach(() => bed.close());
+
+describe('a question that waits for a person', () => {
+  test('is answered on Telegram after the daemon was killed and restarted', { timeout: 3 * MINUTE }, async () => {
+    bed.configure(`channels:\n${bed.phone()}`);
+    const first = await machine.up(root);
+    await machine.json<TaskSummary>(['task', 'add', 'Store it'], root);
+    const { reply_markup } = await bed.telegram.message((text) => text.includes('Which database?'));
+    await bed.delivered();
+    first.child.kill('SIGKILL');
+    await first.ended;
+    await machine.up(root);
+    bed.telegram.press(CHAT, reply_markup!.inline_keyboard.flat()[0]!.callback_data, 'ada');
+    await machine.event('question.answered', (body) => body.answer.by.name === 'telegram:@ada');
+    await bed.landed();
+    await bed.telegram.message((text) => text === 'Answer saved: Postgres');
+    expect(bed.telegram.calls.all.filter(({ body }) => body.text?.includes('Which database?'))).toHaveLength(1);
+  });
+});
 
 describe('a channel that does not work', () => {
   test('report a wrong token with one alert, in the terminal and the inbox, and never the token itself', {

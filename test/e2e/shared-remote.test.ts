@@ -1,3 +1,3 @@
 import { describeSharedRemote } from '../support/shared-remote-suite.ts';
 
-describeSharedRemote(6);
+describeSharedRemote(3);

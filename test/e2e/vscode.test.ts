@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS } from '../support/browser.ts';
 import { FLEET_SCENE } from '../support/editor-scene.ts';
 import { editorStory } from '../support/editor-story.ts';
@@ -92,38 +92,6 @@ describe('the VS Code extension', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-1').waitFor();
   });
 
-  test('marks a crashed agent with a red badge and its error; Restart clears the crash, and the agent works again', async () => {
-    const { bed, editor } = story;
-    await editor.unfold('Activity');
-    // Cancelled before it is tried again: then nothing but the button ends the crash.
-    const isCrashed = async () => (await worker('agent-2')).status === 'crashed';
-    const crash = async () => {
-      const boiler = await bed.add('Heat the boiler');
-      await vi.waitUntil(isCrashed, { timeout: PATIENCE_MS });
-      await bed.api.cancelTask({ project: bed.project, task: boiler, by: 'ada' });
-      return isCrashed();
-    };
-    await vi.waitUntil(crash, { timeout: 2 * PATIENCE_MS });
-    await card('agent-2').locator('.state.crashed').waitFor();
-    await editor
-      .row(/agent-2 crashed/)
-      .first()
-      .waitFor();
-    expect(await card('agent-2').locator('.problem').textContent()).toContain('3');
-    expect(await worker('agent-2')).toMatchObject({ status: 'crashed', task: null });
-    await card('agent-2').getByRole('button', { name: 'Restart agent-2' }).click();
-    await card('agent-2').locator('.state.idle').waitFor();
-    expect(await worker('agent-2')).toMatchObject({ status: 'idle', task: null });
-    const restarts = [];
-    for await (const { body } of bed.api.events({ project: bed.project, types: ['emergency.executed'] }))
-      restarts.push(body);
-    expect(restarts).toMatchObject([{ operation: 'restart_worker', workers: ['agent-2'] }]);
-    const axle = await bed.add('Oil the axle');
-    await card('agent-2').getByText(`#${axle} Oil the axle`).waitFor();
-    bed.openDoor('axle');
-    await bed.until(axle, 'done');
-  });
-
   test('shows what happens as activity, and the task of each line', async () => {
     const { bed, editor } = story;
     await editor.unfold('Activity');
@@ -145,48 +113,6 @@ describe('the VS Code extension', { timeout: 4 * PATIENCE_MS }, () => {
     await shown.locator('.original .view-line').filter({ hasText: 'spokes = 8' }).waitFor();
   });
 
-  test('makes a task of a TODO comment', async () => {
-    const { bed, editor } = story;
-    await editor.page.keyboard.press('Control+P');
-    await editor.page.keyboard.type('list.ts');
-    await editor.choose('list.ts');
-    await editor.line('TODO').click();
-    await editor.command('Tidemill: Add Task from TODO Comment');
-    const title = editor.page.locator('.quick-input-widget .quick-input-box input');
-    await expect.poll(() => title.inputValue(), { timeout: PATIENCE_MS }).toBe('sort the list by date');
-    await title.press('Enter');
-    await editor.fill("How you'll know it's done", 'newest first');
-    const found = () => bed.api.tasks({ project: bed.project, search: 'sort the list' });
-    await expect.poll(found, { timeout: PATIENCE_MS }).toHaveLength(1);
-    const [task] = await found();
-    const { task: added } = await bed.api.task({ project: bed.project, task: task!.number });
-    expect(added.files).toEqual(['src/list.ts']);
-    expect(added.criteria.map(({ text }) => text)).toEqual(['newest first']);
-  });
-
-  test('cancels a task from its menu, after a question that names it', async () => {
-    const { bed, editor } = story;
-    const number = await bed.add('Put paint on the door');
-    await card(`#${number} Put paint on the door`).waitFor();
-    const asked = editor.dialog.getByText(`Cancel #${number} Put paint on the door?`);
-    // A menu of the editor takes clicks only some time after it has appeared, and closes when the list changes.
-    await vi.waitFor(
-      async () => {
-        if (await asked.isVisible()) return;
-        await editor.page.keyboard.press('Escape');
-        await editor
-          .row(/Put paint on the door/)
-          .first()
-          .click({ button: 'right', timeout: 2000 });
-        await editor.page.getByRole('menuitem', { name: 'Cancel Task…' }).click({ timeout: 2000 });
-        await asked.waitFor({ timeout: 2000 });
-      },
-      { timeout: PATIENCE_MS },
-    );
-    await editor.dialog.getByRole('button', { name: 'Cancel task' }).click();
-    await bed.until(number, 'cancelled');
-  });
-
   test('adds an agent, and gives it the task of another one after a question', async () => {
     const { bed, editor } = story;
     await editor.fleet.getByRole('button', { name: 'Add agent' }).click();
@@ -199,34 +125,5 @@ describe('the VS Code extension', { timeout: 4 * PATIENCE_MS }, () => {
     await card('agent-3').getByText('#2 Turn the wheel').waitFor();
     expect(await worker('agent-3')).toMatchObject({ task: { number: 2 } });
     await bed.changed(2, 1);
-  });
-
-  test('resolves a conflict in the merge editor, and the task lands with both sides', async () => {
-    const { bed, editor } = story;
-    const number = await bed.add('Raise the wall');
-    await bed.changed(number, 1);
-    bed.repository.write({ 'wall.txt': 'top\nstones 11\nmiddle\nfloor\n' });
-    bed.repository.git('commit', '-q', '-a', '-m', 'Meanwhile');
-    bed.openDoor('wall');
-    await editor.unfold('Conflicts');
-    await editor.row('wall.txt, not resolved').click();
-    await editor.page.getByText('Accept main').click();
-    await editor.page.getByText(`Accept #${number}`).click();
-    await editor.page.getByText(`Remove #${number}`).waitFor();
-    await editor.button('Complete Merge').click();
-    await editor.press(`All files of #${number} are resolved`, 'Mark Resolved');
-    await bed.until(number, 'done');
-    expect(bed.repository.git('show', 'main:wall.txt')).toBe('top\nstones 11\nstones 12\nmiddle\nfloor');
-  });
-
-  test('replaces wrong settings, and says so after the change', async () => {
-    const { editor } = story;
-    await editor.command('Preferences: Open Workspace Settings (JSON)');
-    await editor.page.locator('.monaco-editor.focused').filter({ hasText: '{' }).waitFor();
-    await editor.page.keyboard.press('Control+A');
-    await editor.page.keyboard.insertText(JSON.stringify({ 'tidemill.workers': 12, 'tidemill.dailyBudgetUsd': -3 }));
-    await editor.page.keyboard.press('Control+S');
-    const toast = editor.toast('tidemill.workers is 12. A project has at most 10 agents. Using 10.');
-    await toast.filter({ hasText: 'tidemill.dailyBudgetUsd is -3.' }).waitFor();
   });
 });

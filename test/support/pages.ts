@@ -22,8 +22,8 @@ interface Look {
   width: number;
 }
 
-/** Each page is looked at twice: wide and light, narrow and dark. */
-const LOOKS: Look[] = [
+/** Narrow and dark, wide and light. */
+export const LOOKS: Look[] = [
   { theme: 'dark', width: 380 },
   { theme: 'light', width: 1280 },
 ];

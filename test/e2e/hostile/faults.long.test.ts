@@ -1,12 +1,13 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { reachDaemon } from '../../../packages/daemon/src/assembly/reach.ts';
-import { patientConfig } from '../../support/hostile/patient-agent.ts';
+import { patientConfig, raisedIn } from '../../support/hostile/patient-agent.ts';
 import { TidemillHome } from '../../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from '../cli-repository.ts';
 
@@ -153,4 +154,73 @@ describe('a Postgres that is unreachable for longer than a restart', () => {
     const { runs } = await api.task({ project, task: 1 });
     expect(runs.map(({ outcome }) => outcome)).toEqual(['pr_ready']);
   });
+});
+
+describe('a full disk', () => {
+  let machine: TidemillHome;
+  let repository: TemporaryRepository;
+  beforeAll(() => {
+    machine = new TidemillHome();
+    repository = new TemporaryRepository();
+    mkdirSync(machine.data);
+  });
+  afterAll(async () => {
+    if (isMounted) execFileSync('umount', ['-l', machine.data]);
+    await machine.close();
+    repository.remove();
+  });
+  let isMounted = false;
+
+  test('ends no process: one notice, work pauses, and continues when there is space', {
+    timeout: 120_000,
+  }, async (context) => {
+    try {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', machine.data], { stdio: 'ignore' });
+      isMounted = true;
+    } catch {
+      context.skip(true, 'a small disk can only be made by root');
+    }
+    const go = join(repository.folder, 'go');
+    repository.write({ '.tidemill/config.yaml': patientConfig(go) });
+    repository.git('add', '-A');
+    repository.git('commit', '-qm', 'Configure');
+    const daemon = await machine.up(repository.root);
+    await machine.run(['task', 'add', 'Make a file'], repository.root);
+    await machine.event('run.started');
+    const api = machine.api();
+    const { number, id: project } = { number: 1, ...(await api.projects({}))[0]! };
+    fill(join(machine.data, 'filler'));
+    // Long enough for the agent's output to be flushed, and refused.
+    await delay(2_500);
+    writeFileSync(go, '');
+    await expect(api.addTask({ project, title: 'No room for it' })).rejects.toMatchObject({ code: 'disk_full' });
+    await delay(2_500);
+    expect(daemon.child.exitCode).toBeNull();
+    const doctor = await api.doctor({});
+    expect(doctor.findings).toContainEqual(expect.objectContaining({ level: 'problem', check: 'disk' }));
+    rmSync(join(machine.data, 'filler'));
+    await machine.event('merge.landed');
+    expect((await api.task({ project, task: number })).task).toMatchObject({
+      stage: 'done',
+      counters: { failures: {} },
+    });
+    expect(await raisedIn(machine, repository, 'disk_full')).toBe(1);
+    await machine.event('alert.resolved', ({ kind }) => kind === 'disk_full');
+    // It is in the log if there is space, otherwise on the terminal.
+    const said = `${readFileSync(join(machine.data, 'daemon.log'), 'utf8')}${daemon.stderr()}`;
+    expect(said).toMatch(/work is paused: There is no disk space|daemon\.log cannot be written/);
+    expect(await api.addTask({ project, title: 'Room again' })).toMatchObject({ number: 2 });
+  });
+
+  function fill(file: string): void {
+    const handle = openSync(file, 'w');
+    for (let size = 1024 * 1024; size >= 1; ) {
+      try {
+        writeSync(handle, Buffer.alloc(size));
+      } catch {
+        size = Math.floor(size / 2);
+      }
+    }
+    closeSync(handle);
+  }
 });

@@ -29,6 +29,52 @@ describe('a proof by gates that need each other', { timeout: 2 * MINUTE }, () =>
   });
 });
 
+describe('a proof by a gate that fixes or fails at times', { timeout: 2 * MINUTE }, () => {
+  test('lands the repairs of a gate that fixes, after all gates ran on them', async () => {
+    const mine = await bed.repository(
+      `gates:
+  - { name: format, run: "sed -i s/UGLY/pretty/ *.txt", fixes: true }
+  - { name: lint, run: "! grep -l UGLY *.txt" }
+`,
+      'echo UGLY >> a.txt',
+      { 'a.txt': 'start\n' },
+    );
+    await mine.start();
+    await mine.add('work');
+    await mine.arrives('work', 'done');
+    expect(readFileSync(join(mine.root, 'a.txt'), 'utf8')).toBe('start\npretty\n');
+    const tree = await machine.git(mine.root, 'rev-parse', 'main^{tree}');
+    const passed = (await mine.evidence()).filter((link) => link.tree === tree && link.status === 'pass');
+    expect(passed.map(({ gate }) => gate)).toEqual(['integrity', 'format', 'lint']);
+    expect(passed[1]).toMatchObject({ level: 'standard', config: expect.stringMatching(/^[0-9a-f]{64}$/) });
+    expect(passed[1]?.environment).toMatch(/linux|darwin/);
+  });
+
+  test('that fails and then passes is recorded as a flake, with an alert', async () => {
+    const flag = join(machine.folder, 'flag');
+    const mine = await bed.repository(
+      `sandbox: off
+gates:
+  - { name: test, run: "test -f a.txt || exit 0; test -f ${flag} || { touch ${flag}; exit 1; }" }
+`,
+      'echo x > a.txt',
+    );
+    await mine.start();
+    await mine.add('work');
+    await mine.arrives('work', 'done');
+    const ran = (await mine.evidence()).filter(({ gate }) => gate === 'test');
+    expect(ran.map(({ status, attempt }) => `${status} ${attempt}`)).toEqual(['fail 1', 'pass 2']);
+    expect((await mine.alerts()).map(({ text }) => text).join()).toMatch(
+      /test failed and then passed on the same code/,
+    );
+    expect((await mine.api.metrics({ project: mine.project, period: '24h' })).flakes).toEqual([
+      { gate: 'test', runs: 1, flakes: 1 },
+    ]);
+    const { stdout } = await machine.run(['metrics'], mine.root);
+    expect(stdout).toContain('Flaky: gate test failed and then passed on the same code, 1 of 1 times.');
+  });
+});
+
 describe('the environment of gates', { timeout: 2 * MINUTE }, () => {
   test('is checked while the first agent works: a broken target is reported before any work is handed in', async () => {
     const go = join(machine.folder, 'go');

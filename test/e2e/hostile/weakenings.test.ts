@@ -61,23 +61,8 @@ describe('a change to what gates check, without a review', () => {
       '- test/sum.test.js: 1 assertion is removed or changed',
     );
   });
-
-  test('comes first in the prompt of a reviewer, if there is one', { timeout: 2 * MINUTE }, async () => {
-    const { id, number } = await bed.add(
-      'reviewed',
-      { 'test/sum.test.js': `${weaker}// reviewed\n` },
-      { pipeline: 'feature' },
-    );
-    await bed.landed(id);
-    const { task } = await bed.api.task({ project: bed.project, task: number });
-    expect(task.context.at(-1)?.summary).toMatch(
-      /^## Look at this first.*\| test\/sum\.test\.js: 1 assertion is removed/,
-    );
-    // Back to how it was, by a person, for those that come after.
-    bed.repository.git('revert', '--no-edit', 'HEAD');
-  });
 });
 
 describe('honest work', () => {
-  testHonestWork(bed, HONEST.slice(0, 2));
+  testHonestWork(bed, HONEST.slice(0, 1));
 });

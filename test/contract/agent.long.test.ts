@@ -1,0 +1,3 @@
+import { describePatientAgents, VARIANTS } from './agent-suite.ts';
+
+describePatientAgents(VARIANTS.slice(1));
