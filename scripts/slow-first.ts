@@ -8,6 +8,7 @@ const SLOWEST = [
   'test/e2e/vendor-mission',
   'test/contract/agent-transcripts.long',
   'test/e2e/vscode',
+  'test/e2e/demo',
   'test/e2e/fleet',
   'test/e2e/mission',
   'test/e2e/dashboard',

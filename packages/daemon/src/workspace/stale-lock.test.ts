@@ -1,65 +1,42 @@
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { existsSync, rmSync } from 'node:fs';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { LockBed, NOW } from '../../../../test/support/lock-bed.ts';
 import { type Git, GitError } from '../git/program.ts';
 import { clearStaleLock, pastStaleLocks } from './stale-lock.ts';
 
-const NOW = 1_800_000_000_000;
-let folder: string;
-let lock: string;
-let now: number;
-/** Sleeping takes no time, and something may happen meanwhile. */
-let meanwhile: () => void;
-const clock = {
-  now: () => now,
-  async sleep(ms: number) {
-    now += ms;
-    meanwhile();
-  },
-};
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'tidemill-locks-'));
-  lock = join(folder, 'index.lock');
-  now = NOW;
-  meanwhile = () => undefined;
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-
-function lockedSince(ms: number): void {
-  writeFileSync(lock, '');
-  utimesSync(lock, (NOW - ms) / 1000, (NOW - ms) / 1000);
-}
+const bed = new LockBed();
+const lock = () => bed.path('index.lock');
+const lockedSince = (ms: number) => bed.put('index.lock', '', ms);
 
 describe('a lock file', () => {
   test('that is not there needs nothing', async () => {
-    expect(await clearStaleLock(lock, clock)).toBe(false);
-    expect(now).toBe(NOW);
+    expect(await clearStaleLock(lock(), bed.clock)).toBe(false);
+    expect(bed.now).toBe(NOW);
   });
 
   test('that is three seconds old is removed at once', async () => {
     lockedSince(3_000);
-    expect(await clearStaleLock(lock, clock)).toBe(true);
-    expect([existsSync(lock), now]).toEqual([false, NOW]);
+    expect(await clearStaleLock(lock(), bed.clock)).toBe(true);
+    expect([existsSync(lock()), bed.now]).toEqual([false, NOW]);
   });
 
   test('that is young is waited for until it is old, and then removed', async () => {
     lockedSince(2_850);
-    expect(await clearStaleLock(lock, clock)).toBe(true);
-    expect([existsSync(lock), now]).toEqual([false, NOW + 200]);
+    expect(await clearStaleLock(lock(), bed.clock)).toBe(true);
+    expect([existsSync(lock()), bed.now]).toEqual([false, NOW + 200]);
   });
 
   test('that its owner removes meanwhile is left to them', async () => {
     lockedSince(0);
-    meanwhile = () => rmSync(lock);
-    expect(await clearStaleLock(lock, clock)).toBe(false);
-    expect(now).toBe(NOW + 100);
+    bed.meanwhile = () => rmSync(lock());
+    expect(await clearStaleLock(lock(), bed.clock)).toBe(false);
+    expect(bed.now).toBe(NOW + 100);
   });
 
   test('from before the clock was set back is not waited for', async () => {
     lockedSince(-3_600_000);
-    expect(await clearStaleLock(lock, clock)).toBe(true);
-    expect(now).toBe(NOW);
+    expect(await clearStaleLock(lock(), bed.clock)).toBe(true);
+    expect(bed.now).toBe(NOW);
   });
 });
 
@@ -69,7 +46,7 @@ describe('a git that finds a lock file', () => {
   /** Fails while the lock is there. */
   const git: Git = async () => {
     calls += 1;
-    if (existsSync(lock)) throw failure(`fatal: Unable to create '${lock}': File exists.`);
+    if (existsSync(lock())) throw failure(`fatal: Unable to create '${lock()}': File exists.`);
     return {} as never;
   };
   beforeEach(() => {
@@ -78,14 +55,14 @@ describe('a git that finds a lock file', () => {
 
   test('of ours removes it when it is old, and is run again', async () => {
     lockedSince(5_000);
-    await pastStaleLocks(git, clock, () => true)(['status']);
-    expect([calls, existsSync(lock)]).toEqual([2, false]);
+    await pastStaleLocks(git, bed.clock, () => true)(['status']);
+    expect([calls, existsSync(lock())]).toEqual([2, false]);
   });
 
   test('of somebody else fails, and leaves it', async () => {
     lockedSince(5_000);
-    await expect(pastStaleLocks(git, clock, () => false)(['status'])).rejects.toThrow(GitError);
-    expect([calls, existsSync(lock)]).toEqual([1, true]);
+    await expect(pastStaleLocks(git, bed.clock, () => false)(['status'])).rejects.toThrow(GitError);
+    expect([calls, existsSync(lock())]).toEqual([1, true]);
   });
 
   test('that always comes back gives up after five tries', async () => {
@@ -93,7 +70,7 @@ describe('a git that finds a lock file', () => {
       lockedSince(5_000);
       return git(args, options);
     };
-    await expect(pastStaleLocks(stubborn, clock, () => true)(['status'])).rejects.toThrow(GitError);
+    await expect(pastStaleLocks(stubborn, bed.clock, () => true)(['status'])).rejects.toThrow(GitError);
     expect(calls).toBe(5);
   });
 
@@ -102,7 +79,7 @@ describe('a git that finds a lock file', () => {
       calls += 1;
       throw failure('fatal: bad object');
     };
-    await expect(pastStaleLocks(broken, clock, () => true)(['status'])).rejects.toThrow(GitError);
+    await expect(pastStaleLocks(broken, bed.clock, () => true)(['status'])).rejects.toThrow(GitError);
     expect(calls).toBe(1);
   });
 });
