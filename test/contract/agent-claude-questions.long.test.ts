@@ -15,7 +15,7 @@ const TOOL = 'mcp__person__ask_person';
 const DONE = structured({ outcome: 'pr_ready', summary: 'done' });
 const PORT = {
   ...{ id: 'port', type: 'clarifying', text: 'Which port?' },
-  options: [{ label: '8080', recommended: true }],
+  options: [{ label: '8080', recommended: true }, '9090'],
 };
 const ASKS = { outcome: 'needs_info', summary: 'cannot choose', open_questions: [PORT, 'And why?'] };
 
@@ -36,7 +36,7 @@ describe('Claude Code asks while it works', () => {
     const question = {
       text: 'Tabs or spaces?',
       type: 'clarifying',
-      options: [{ label: 'Tabs' }, { label: 'Spaces', recommended: true }],
+      options: ['Tabs', { label: 'Spaces', recommended: true }],
       default: 'Spaces',
     };
     const { url } = await serve([call(TOOL, { questions: [question, { text: 'And why?' }] }), DONE]);
@@ -50,7 +50,10 @@ describe('Claude Code asks while it works', () => {
     expect(await trial.end).toMatchObject({ kind: 'result', envelope: { outcome: 'pr_ready' } });
     expect(asked).toMatchObject([
       [
-        { text: 'Tabs or spaces?', type: 'clarifying', default: 'Spaces', allowFreeText: true },
+        {
+          ...{ text: 'Tabs or spaces?', type: 'clarifying', default: 'Spaces', allowFreeText: true },
+          options: [{ label: 'Tabs' }, { label: 'Spaces' }],
+        },
         { text: 'And why?', type: 'blocking', options: [] },
       ],
     ]);
@@ -74,9 +77,16 @@ describe('Claude Code asks while it works', () => {
   ])('and ends %s without being told that nothing was changed', async (_how, answer) => {
     const { url, requests } = await serve([answer, structured(ASKS)]);
     const trial = bench.start(url, { beforeStop: async () => 'You have not changed any file yet.' });
+    const options = [{ label: '8080', recommended: true }, { label: '9090' }];
     expect(await trial.end).toMatchObject({
       kind: 'result',
-      envelope: { outcome: 'needs_info', open_questions: [PORT, { text: 'And why?', type: 'blocking' }] },
+      envelope: {
+        outcome: 'needs_info',
+        open_questions: [
+          { ...PORT, options },
+          { text: 'And why?', type: 'blocking' },
+        ],
+      },
     });
     expect(JSON.stringify(requests)).not.toContain('not changed any file');
   });

@@ -40,3 +40,13 @@ it('codex gets the proxy and certificate variables of the daemon, and nothing el
   expect(seen).toContain('SSL_CERT_FILE=/etc/ssl/certs/own.pem');
   expect(seen).not.toContain('postgres://secret');
 });
+
+it('codex may not run a login shell, which would set PATH anew', async () => {
+  const program = path.join(bench.host.root, 'codex');
+  await writeFile(program, '#!/bin/sh\ncp "$CODEX_HOME/config.toml" config.toml\necho "$PATH" > path.txt\nexit 1\n');
+  await chmod(program, 0o755);
+  vi.stubEnv('PATH', `${path.join(bench.host.root, 'shims')}:${process.env.PATH}`);
+  expect(await bench.try({ default: { type: 'codex', ...PLAIN, program } }).end).toMatchObject({ kind: 'failed' });
+  expect(await bench.read('config.toml')).toMatch(/^allow_login_shell = false$/m);
+  expect(await bench.read('path.txt')).toBe(`${process.env.PATH}\n`);
+});

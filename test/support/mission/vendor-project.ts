@@ -14,6 +14,8 @@ export interface VendorProjectOptions {
   /** Its packages are the repository's own: that is how its program is found. */
   installed: Installed;
   prices?: string;
+  /** The command of its gate; its tests, if left out. */
+  gate?: string;
 }
 
 /** A small project with real tests as its gate, whose agents are a vendor's. Returns its root. */
@@ -31,7 +33,7 @@ export async function makeVendorProject(machine: TidemillHome, options: VendorPr
     target: 'main',
     workers: options.workers ?? 2,
     agents: options.agents,
-    gates: [{ name: 'test', run: `${JSON.stringify(process.execPath)} --test`, timeout: '60s' }],
+    gates: [{ name: 'test', run: options.gate ?? `${JSON.stringify(process.execPath)} --test`, timeout: '60s' }],
   };
   // JSON is YAML.
   add('.tidemill/config.yaml', `${JSON.stringify(config, null, 2)}\n`);

@@ -22,6 +22,14 @@ function objectsIn(schema: Schema): Schema[] {
   return [...(schema.type === 'object' ? [schema] : []), ...inner.flatMap(objectsIn)];
 }
 
+/** The object form of what a list has as texts or objects. What may be left out may be null in the strict form. */
+function textOr(list: Schema): Schema {
+  const { items } = list.items ? list : list.anyOf![0]!;
+  const [plain, typed] = items!.anyOf!;
+  expect(plain).toEqual({ type: 'string' });
+  return typed!;
+}
+
 describe.each(MODE_NAMES)('the form of a result in %s', (mode) => {
   it('is strict for a vendor who wants that: every key is required, and no other is allowed', () => {
     const objects = objectsIn(resultSchema(mode, 'strict') as Schema);
@@ -33,12 +41,20 @@ describe.each(MODE_NAMES)('the form of a result in %s', (mode) => {
       });
   });
 
-  it('is wide for others: a question is a text, or has a type and options', () => {
+  it.each(['wide', 'strict'] as const)(
+    '%s: a question is a text or an object, and so is each of its options',
+    (form) => {
+      const { properties } = resultSchema(mode, form) as Schema;
+      const typed = textOr(properties!.open_questions!);
+      expect(Object.keys(textOr(typed.properties!.options!).properties!)).toContain('label');
+    },
+  );
+
+  it('is wide for others: only a question’s text is needed', () => {
     const { properties, required } = resultSchema(mode, 'wide') as Schema;
     expect(required).toEqual(['outcome', 'summary']);
-    const [plain, typed] = properties!.open_questions!.items!.anyOf!;
-    expect(plain).toEqual({ type: 'string' });
-    expect(typed!.required).toEqual(['text']);
-    expect(Object.keys(typed!.properties!)).toEqual(expect.arrayContaining(['id', 'type', 'options', 'defaultAnswer']));
+    const typed = textOr(properties!.open_questions!);
+    expect(typed.required).toEqual(['text']);
+    expect(Object.keys(typed.properties!)).toEqual(expect.arrayContaining(['id', 'type', 'options', 'defaultAnswer']));
   });
 });

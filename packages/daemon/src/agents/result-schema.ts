@@ -32,13 +32,15 @@ export function resultSchema(mode: Mode, form: 'wide' | 'strict'): object {
   const partly = (first: Properties, others: Properties) =>
     isStrict ? object({ ...first, ...orNull(others) }) : object({ ...first, ...others }, Object.keys(first));
   const question = questionSchema(partly);
-  // A plain text is a question, too. The strict form has one way only.
-  const questions = { type: 'array', items: isStrict ? question : { anyOf: [text, question] } };
+  const questions = { type: 'array', items: orText(question) };
   return partly(needed, { ...ownOf(mode, isStrict, object), open_questions: questions });
 }
 
 const orNull = (properties: Properties): Properties =>
   Object.fromEntries(Object.entries(properties).map(([key, schema]) => [key, { anyOf: [schema, { type: 'null' }] }]));
+
+/** A plain text is a question, and an option, too. A model that writes one must not be refused. */
+const orText = (schema: object) => ({ anyOf: [text, schema] });
 
 const told = (schema: object, description: string) => ({ ...schema, description });
 
@@ -54,7 +56,7 @@ function questionSchema(partly: (first: Properties, others: Properties) => objec
       id: told(text, 'Your own name for it: the answer comes back with it'),
       type: { type: 'string', enum: QuestionType.options, description: 'blocking when left out' },
       context: told(text, 'Why you ask'),
-      options: { type: 'array', items: option },
+      options: { type: 'array', items: orText(option) },
       defaultAnswer: told(text, 'What you go on with while nobody has answered'),
       allowFreeText: told({ type: 'boolean' }, 'False: only one of the options is an answer'),
       tags: texts,

@@ -26,12 +26,15 @@ const Asked = z.object({
         context: z.string().optional().describe('Why you ask'),
         options: z
           .array(
-            z.object({
-              label: z.string(),
-              description: z.string().optional(),
-              recommended: z.boolean().optional(),
-              implications: z.string().optional(),
-            }),
+            z.union([
+              z.string(),
+              z.object({
+                label: z.string(),
+                description: z.string().optional(),
+                recommended: z.boolean().optional(),
+                implications: z.string().optional(),
+              }),
+            ]),
           )
           .optional(),
         default: z.string().optional().describe('What you go on with while nobody has answered'),
