@@ -14,11 +14,6 @@ const PROGRAMS: [source: string, out: string][] = [
   ['agents/codex/hook.ts', 'codex-hook'],
   ['gates/scan/secret-scanner.ts', 'secret-scanner'],
 ];
-/**
- * Nearly every start loads these packages, and each has many files: one file loads faster than a hundred. Their licences, and
- * those of their dependencies, are next to the bundle.
- */
-const INSIDE = ['zod', 'yaml', 'commander', 'unbash', 'pino'];
 /** Source paths in the repository, and their places next to the bundle. */
 const ASSETS: [from: string, to: string][] = [
   ['prompts', 'prompts'],
@@ -79,7 +74,9 @@ export async function bundleProgram(outdir: string): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: Object.keys(manifest.dependencies).filter((name) => !INSIDE.includes(name)),
+    // What nearly every start loads is a dependency of development and so inside: one file loads faster than a hundred.
+    // The licences of what is inside are next to the bundle.
+    external: Object.keys(manifest.dependencies),
     // Bundled CommonJS modules load Node's own modules with `require`.
     banner: { js: 'const require = process.getBuiltinModule;' },
     plugins: [LIGHTER_IMPORTS],

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -62,12 +62,41 @@ describe('the launcher on Node 24', () => {
 });
 
 describe('the launcher on an older Node', () => {
+  test('gets the versions that a checkout installs', () => {
+    const read = (file: string) => JSON.parse(readFileSync(join(ROOT, file), 'utf8')) as Record<string, unknown>;
+    expect(read('packages/daemon/package.json').nodePackages).toEqual(read('package.json').optionalDependencies);
+  });
+
   test('says what to do when no Node 24 is installed next to it', (context) => {
     if (!OLD) return context.skip(true, NO_OLD);
     const done = spawnSync(OLD, [launcher, 'exit', '0'], { encoding: 'utf8' });
     expect(done.status).toBe(1);
     expect(done.stderr).toContain('needs Node 24');
-    expect(done.stderr).toContain('--include=optional');
+    expect(done.stderr).toContain('Run it with a newer Node');
+  });
+
+  test('gets Node 24 with npm, once, and runs the program there', (context) => {
+    if (!OLD || !PLATFORM) return context.skip(true, NO_OLD);
+    const home = join(folder, 'home');
+    const bin = join(folder, 'npm-bin');
+    for (const made of [home, bin]) mkdirSync(made);
+    // Stands in for npm: what it would get from its registry is linked.
+    const npm = `#!/bin/sh\necho "$@" >> "$HOME/asked"\nmkdir "$3/node_modules" && ln -s "${join(ROOT, 'node_modules', PLATFORM)}" "$3/node_modules/"\n`;
+    writeFileSync(join(bin, 'npm'), npm, { mode: 0o755 });
+    const manifest = join(folder, 'package.json');
+    writeFileSync(manifest, JSON.stringify({ type: 'module', nodePackages: { [PLATFORM]: '24.0.1' } }));
+    const start = () =>
+      spawnSync(OLD, [launcher, 'exit', '3'], {
+        encoding: 'utf8',
+        env: { ...process.env, HOME: home, PATH: `${bin}${delimiter}${process.env.PATH}` },
+      });
+    const [first, second] = [start(), start()];
+    writeFileSync(manifest, '{"type":"module"}');
+    expect(first.stderr).toMatch(/needs Node 24.*getting Node 24\.0\.1 with npm, once/);
+    expect(second.stderr).toBe('');
+    for (const { stdout, status } of [first, second])
+      expect([stdout, status]).toEqual([expect.stringMatching(/^v2[4-9] \d+ exit 3\n$/), 3]);
+    expect(readFileSync(join(home, 'asked'), 'utf8').match(new RegExp(`${PLATFORM}@24.0.1$`, 'gm'))).toHaveLength(1);
   });
 
   describe('with Node 24 next to it', () => {

@@ -82,6 +82,14 @@ describe('the packed tarball, installed into an empty folder', () => {
     expect(readFileSync(join(root, 'dist', 'main.js'), 'utf8')).not.toContain('@tidemill/');
   });
 
+  test('takes at most 120 MB, without a Node of its own and without source maps of ours', (context) => {
+    context.skip(offline !== '', offline);
+    const size = spawnSync('du', ['-sk', 'node_modules'], { cwd: empty, encoding: 'utf8' }).stdout;
+    expect(Number.parseInt(size, 10)).toBeLessThan(120 * 1024);
+    const maps = spawnSync('find', ['tidemill', '-name', '*.map'], { cwd: join(empty, 'node_modules') });
+    expect(maps.stdout.toString()).toBe('');
+  });
+
   test('runs as tidemill --version', (context) => {
     context.skip(offline !== '', offline);
     const version = run('npx', ['--no', '--', 'tidemill', '--version'], empty);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -25,9 +25,11 @@ describe('README', () => {
 
   it('has a tour that works as described', () => shell.expectTour(), 180_000);
 
-  it('this checkout has the program where its tour looks for it', async () => {
+  it('this checkout has the program where its tour looks for it, and nothing else that would hide yours', async () => {
     const here = await TourShell.open(checkout);
-    const said = await here.sh('PATH="$PWD/node_modules/.bin:$PATH" tidemill task --help', 60_000);
+    expect(marked(page('README.md'), 'tour')[0]).toContain('export PATH="$PWD/bin:$PATH"');
+    expect(await readdir(join(checkout, 'bin'))).toEqual(['tidemill']);
+    const said = await here.sh('PATH="$PWD/bin:$PATH" tidemill task --help', 60_000);
     await here.close();
     expect(said).toContain('Usage: tidemill task');
   }, 60_000);
@@ -38,7 +40,7 @@ describe('README', () => {
 
   it('a command agent gets what docs/agents.md shows', async () => {
     const stdout = await shell.sh(
-      `export PATH="$PWD/node_modules/.bin:$PATH"
+      `export PATH="$PWD/bin:$PATH"
        mkdir "$HOME/shown" && cd "$HOME/shown" && git init -q -b main
        printf '#!/bin/sh\ncat > input.json\necho "{\\"tidemill\\":\\"result\\",\\"outcome\\":\\"pr_ready\\"}"\n' > agent
        chmod +x agent && mkdir .tidemill

@@ -24,8 +24,8 @@ export class TourShell {
   static async openInstalled(launcher: string): Promise<TourShell> {
     const home = await mkdtemp(join(tmpdir(), 'tidemill-readme-'));
     const checkout = join(home, 'checkout');
-    await mkdir(join(checkout, 'node_modules', '.bin'), { recursive: true });
-    await symlink(launcher, join(checkout, 'node_modules', '.bin', 'tidemill'));
+    await mkdir(join(checkout, 'bin'), { recursive: true });
+    await symlink(launcher, join(checkout, 'bin', 'tidemill'));
     return new TourShell(home, checkout);
   }
   close = () => rm(this.#home, { recursive: true, force: true });

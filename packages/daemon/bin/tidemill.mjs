@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 // Starts Tidemill on Node 24, whatever Node the machine has: plain JavaScript that Node 20 understands.
-import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
+import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
@@ -21,18 +22,49 @@ function program() {
   return !isInstalled && existsSync(source) ? source : join(here, '..', 'dist', `${name}.js`);
 }
 
-/** The Node that npm installed beside us: one package per platform, an optional dependency without install script. */
-function installedNode() {
+/** The package that has a Node for this platform, and the version we name. Not a dependency: a Node 24 is there mostly. */
+function nodePackage() {
   const prefix = process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node';
-  const platform = process.platform === 'win32' ? 'win' : process.platform;
+  const name = `${prefix}-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const { nodePackages } = JSON.parse(readFileSync(join(here, '..', 'package.json'), 'utf8'));
+  return { name, version: nodePackages?.[name] };
+}
+
+/** A Node that npm installed, as seen from a folder. */
+function nodeFrom(folder, name) {
   try {
-    const manifest = createRequire(import.meta.url).resolve(`${prefix}-${platform}-${process.arch}/package.json`);
+    const manifest = createRequire(join(folder, 'any.js')).resolve(`${name}/package.json`);
     const binary = join(dirname(manifest), 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     return existsSync(binary) ? binary : null;
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') return null;
     throw error;
   }
+}
+
+/** Gets Node 24 with npm, once. Installed in another folder and moved: two may start at once, and one may be killed. */
+function fetchNode(folder, { name, version }) {
+  console.error(
+    `tidemill: needs Node ${NEEDED}, and this is ${process.version}: getting Node ${version} with npm, once`,
+  );
+  mkdirSync(dirname(folder), { recursive: true });
+  const aside = mkdtempSync(`${folder}-`);
+  const args = ['install', '--prefix', aside, '--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  const done = spawnSync('npm', [...args, `${name}@${version}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    shell: process.platform === 'win32',
+  });
+  if (done.status === 0 && !existsSync(folder)) renameSync(aside, folder);
+  else rmSync(aside, { recursive: true, force: true });
+  return nodeFrom(folder, name);
+}
+
+/** The Node to run on: one beside us, one that an earlier start has got, or a new one. */
+function findNode() {
+  const wanted = nodePackage();
+  const fetched = join(homedir(), '.cache', 'tidemill', `node-${wanted.version}`);
+  const found = nodeFrom(here, wanted.name) ?? nodeFrom(fetched, wanted.name);
+  return found ?? (wanted.version === undefined ? null : fetchNode(fetched, wanted));
 }
 
 function runWith(node) {
@@ -58,9 +90,9 @@ function runWith(node) {
 
 function refuse() {
   console.error(
-    `tidemill: needs Node ${NEEDED} or newer; this is ${process.version}, and none is installed beside it ` +
+    `tidemill: needs Node ${NEEDED} or newer; this is ${process.version}, and npm has got none ` +
       `for ${process.platform}-${process.arch}.\n` +
-      'Either run it with a newer Node, or install again with optional dependencies: npm install --include=optional',
+      `Run it with a newer Node, or look at npm's messages above: can its registry be reached?`,
   );
   process.exit(1);
 }
@@ -76,7 +108,7 @@ if (!existsSync(program())) {
   process.argv[1] = program();
   await import(pathToFileURL(program()).href);
 } else {
-  const node = installedNode();
+  const node = findNode();
   if (node) runWith(node);
   else refuse();
 }

@@ -1,4 +1,4 @@
-import type { Octokit } from 'octokit';
+import type { Octokit } from '@octokit/core';
 import type { Clock } from '../../../ports.ts';
 import { Allowance } from './allowance.ts';
 import type { Credentials } from './credentials.ts';
@@ -136,20 +136,17 @@ export class GithubConnection {
   async #connect(): Promise<{ octokit: Octokit; credentials: Credentials }> {
     const credentials = await this.#read();
     this.#secrets.push(credentials.kind === 'token' ? credentials.token : credentials.key);
-    // The library is large; a Tidemill without GitHub never loads it.
-    const { Octokit, App } = await import('octokit');
+    // A Tidemill without GitHub never loads the library.
+    const { Octokit } = await import('@octokit/core');
     const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-    const Own = Octokit.defaults({
-      baseUrl: this.#api,
-      userAgent: 'tidemill',
-      log: quiet,
-      // Limits and repetitions are decided here and by the callers, who know what may be repeated.
-      throttle: { enabled: false },
-      retry: { enabled: false },
-    });
-    if (credentials.kind === 'token') return { octokit: new Own({ auth: credentials.token }) as Octokit, credentials };
-    const app = new App({ appId: credentials.id, privateKey: credentials.key, Octokit: Own, log: quiet });
-    return { octokit: (await app.getInstallationOctokit(credentials.installation)) as Octokit, credentials };
+    const options = { baseUrl: this.#api, userAgent: 'tidemill', log: quiet };
+    // Limits and repetitions are decided here and by the callers, who know what may be repeated.
+    if (credentials.kind === 'token')
+      return { octokit: new Octokit({ ...options, auth: credentials.token }), credentials };
+    const { createAppAuth } = await import('@octokit/auth-app');
+    const { id: appId, key: privateKey, installation: installationId } = credentials;
+    const app = { authStrategy: createAppAuth, auth: { appId, privateKey, installationId } };
+    return { octokit: new Octokit({ ...options, ...app }), credentials };
   }
 }
 
