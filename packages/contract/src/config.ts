@@ -133,6 +133,8 @@ export const Config = z.strictObject({
   landing: z.enum(['squash', 'rebase', 'merge', 'pull_request']).default('squash'),
   pullRequest: PullRequestConfig.prefault({}),
   reviewPlans: z.boolean().default(false),
+  /** How often the gates send an agent back within a run before a person is asked. */
+  maxValidationRetries: z.number().int().min(0).max(20).default(3),
   /** What agents may decide without a person. */
   hilConfig: HilSetting.prefault('full'),
   /** What may be spent. Days and months begin at midnight of the time zone (`Europe/Berlin`; the machine's own when left out). */

@@ -18,6 +18,8 @@ export const ProjectRules = z.object({
   gateConfigs: z.record(z.string(), z.string()).optional(),
   pipelines: z.record(z.string(), Pipeline),
   reviewPlans: z.boolean(),
+  /** How often the gates send an agent back within a run. Absent: the default. */
+  maxValidationRetries: z.number().int().optional(),
   /** Globs of files whose conflicts only a person resolves. */
   critical: z.array(z.string()),
   /** Globs of product source. Absent: the usual places. */

@@ -187,6 +187,8 @@ export const Run = z.object({
   session: z.string().nullable().default(null),
   /** Reserved from the budget when it started. */
   reservedUsd: storedNumber(MAX_USD).default(0),
+  /** When the vendor allows the next one, if it failed at a limit and the vendor said so. */
+  retryAt: z.number().optional(),
   /** Its agent costs nothing, so it may end without reporting a request. */
   isFree: z.boolean().optional(),
   /** How long the prompt was, what was left out of it to fit, and which lessons it had. */

@@ -99,7 +99,7 @@ export type { FoundConflict } from './pipeline/overtaken.ts';
 export {
   isInfrastructure,
   isResumable,
-  MAX_VALIDATION_RETRIES,
+  maxValidationRetries,
   needsPerson,
   VENDOR_WAIT_MS,
 } from './pipeline/policy.ts';

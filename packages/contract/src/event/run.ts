@@ -131,6 +131,8 @@ export const runEvents = [
       usage: Usage,
       /** The last sign of a worker that was lost: its work ended then, at the latest. */
       lostAt: z.number().optional(),
+      /** When the vendor allows the next one. Absent in old events, and where the vendor did not say. */
+      retryAt: z.number().optional(),
       /** The worker whose figures count it. */
       workerId: z.string().optional(),
     },

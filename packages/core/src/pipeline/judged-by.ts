@@ -4,7 +4,7 @@ import type { ProjectRules, Stage, Task } from '@tidemill/contract';
  * What a reviewer judges a task by:
  *
  *   criteria   its acceptance criteria
- *   asked      none yet, and too little to derive them from: a person is asked after the plan, before anything is built
+ *   asked      none yet, and a person confirms everything: they are asked after the plan, before anything is built
  *   derived    none: the reviewer derives them from the title and the description
  *   gates      nothing: its pipeline has no review
  */
@@ -17,16 +17,10 @@ export function judgedBy(rules: ProjectRules, task: Judged): JudgedBy {
   if (!stages.some((stage) => isAgent(stage, 'review'))) return 'gates';
   if (task.criteria.length > 0) return 'criteria';
   const isPlanned = stages.some((stage) => isAgent(stage, 'plan') || isAgent(stage, 'investigate'));
-  return isPlanned && (isThin(task) || isConfirmed(rules, task)) ? 'asked' : 'derived';
+  return isPlanned && isConfirmed(rules, task) ? 'asked' : 'derived';
 }
 
 const isAgent = (stage: Stage, mode: string) => stage.actor === 'agent' && stage.mode === mode;
-
-/** A title of fewer words says what to work on, but rarely what must hold in the end. */
-const LEAST_WORDS = 4;
-
-const isThin = ({ title, body }: Judged) =>
-  body.trim() === '' && (title.match(/[\p{L}\p{N}]+/gu) ?? []).length < LEAST_WORDS;
 
 /** The person decides everything: see the preset confirm_all. */
 const isConfirmed = (rules: ProjectRules, task: Judged) =>

@@ -1,4 +1,4 @@
-import type { FailureClass } from '@tidemill/contract';
+import type { FailureClass, ProjectRules } from '@tidemill/contract';
 
 /** How often a class of failure is retried before a person is asked, and how long to wait before each retry. */
 export const RETRY_POLICY: Record<FailureClass, { retries: number; backoffMs: number }> = {
@@ -47,7 +47,10 @@ export function backoffMs(failure: FailureClass, count: number): number {
   return Math.min(RETRY_POLICY[failure].backoffMs * 4 ** (count - 1), VENDOR_WAIT_MS);
 }
 
-export const MAX_VALIDATION_RETRIES = 3;
+/** How often the gates send an agent back within a run, unless the project says otherwise. */
+const MAX_VALIDATION_RETRIES = 3;
+export const maxValidationRetries = (rules: Pick<ProjectRules, 'maxValidationRetries'>) =>
+  rules.maxValidationRetries ?? MAX_VALIDATION_RETRIES;
 export const MAX_REVIEW_CYCLES = 3;
 /** A person resolves a conflict in this many files or more. */
 export const CONFLICT_FILES_LIMIT = 5;

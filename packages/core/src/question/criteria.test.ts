@@ -15,10 +15,10 @@ const answer = (mill: Mill, { id: questionId, taskId }: Question, text: string) 
   mill.must({ type: 'question.answer', projectId, taskId, questionId, by, source: 'user', text });
 const proposed = { envelope: { plan: 'the plan', criteria: ['It says bye', ' ', 'Its test passes'] } };
 
-/** A thin task whose plan is complete. */
+/** A task of a person who confirms everything, whose plan is complete and approved. */
 function planned(ending = proposed, fields: Parameters<Mill['add']>[0] = {}) {
   const mill = new Mill();
-  const id = mill.add({ title: 'Say bye', accept: [], ...fields });
+  const id = mill.add({ title: 'Say bye', accept: [], hilConfig: AUTONOMY_PRESETS.confirm_all, ...fields });
   mill.end(id, fields.pipeline === 'bug' ? 'investigation_complete' : 'plan_complete', ending);
   return { mill, id };
 }
@@ -26,10 +26,8 @@ function planned(ending = proposed, fields: Parameters<Mill['add']>[0] = {}) {
 describe('the way a task is judged', () => {
   const task = { title: 'Say bye', body: '', pipeline: 'feature', criteria: [], hilConfig: null };
   test.each([
-    ['a short title alone', task, 'asked'],
-    ['a short title of a bug', { ...task, pipeline: 'bug' }, 'asked'],
-    ['signs instead of words', { ...task, title: '— Say … bye !' }, 'asked'],
-    ['a title of four words', { ...task, title: 'Say bye to ann' }, 'derived'],
+    ['a short title alone', task, 'derived'],
+    ['a short title of a bug', { ...task, pipeline: 'bug' }, 'derived'],
     ['a body', { ...task, body: 'After the greeting.' }, 'derived'],
     ['criteria', { ...task, criteria: ['it says bye'] }, 'criteria'],
     ['no review', { ...task, pipeline: 'quick' }, 'gates'],
@@ -47,15 +45,14 @@ describe('the way a task is judged', () => {
   });
 });
 
-describe('a task with too little to derive criteria from', () => {
+describe('a task without criteria, of a person who confirms everything,', () => {
   test('waits after its plan, before anything is built, with what the plan proposes', () => {
     for (const pipeline of ['feature', 'bug']) {
       const { mill, id } = planned(proposed, { pipeline });
-      expect(mill.task(id)).toMatchObject({ stage: 'needs_info', resumeStage: 'implement', runs: {} });
+      expect(mill.task(id)).toMatchObject({ stage: 'needs_info', runs: {} });
       expect(mill.task(id).runs.implement).toBeUndefined();
-      const [question] = openOf(mill, id);
+      const question = openOf(mill, id).find(({ effect }) => effect.kind === 'criteria');
       expect(question).toMatchObject({
-        ref: 'Q1.1',
         type: 'blocking',
         holds: true,
         text: '#1 Say bye: it has no acceptance criteria. How will you know that it is done?',
@@ -76,11 +73,13 @@ describe('a task with too little to derive criteria from', () => {
   ])('takes the answer %j', (text, criteria) => {
     const { mill, id } = planned();
     answer(mill, openOf(mill, id)[0]!, text);
-    expect(mill.task(id).stage).toBe('implement');
+    expect(mill.task(id).stage).toBe('plan_review');
     expect(mill.task(id).criteria.map((each) => each.text)).toEqual(criteria);
     expect(mill.task(id).criteria.map((each) => each.id)).toEqual(criteria.map((_, index) => `C${index + 1}`));
     expect([...mill.records.values()].some(({ noun }) => noun === 'preference')).toBe(false);
     expect(replay(mill.log).tasks).toEqual([mill.task(id)]);
+    mill.must({ type: 'task.edit', projectId, taskId: id, by, hilConfig: AUTONOMY_PRESETS.full });
+    mill.must({ type: 'task.approve', projectId, taskId: id, by });
     mill.bring(id, 'merge');
     expect(mill.task(id).criteria.map(({ met }) => met)).toEqual(Array(criteria.length || 1).fill(true));
   });
@@ -116,11 +115,11 @@ describe('a task with too little to derive criteria from', () => {
   test('continues when a person adds criteria or answers with a note instead', () => {
     const edited = planned();
     edited.mill.must({ type: 'task.edit', projectId, taskId: edited.id, by, accept: ['It says bye'] });
-    expect(edited.mill.task(edited.id)).toMatchObject({ stage: 'implement', openQuestions: [] });
+    expect(edited.mill.task(edited.id)).toMatchObject({ stage: 'plan_review', openQuestions: [] });
     expect(openOf(edited.mill, edited.id)).toEqual([]);
     const noted = planned();
     noted.mill.must({ type: 'task.retry', projectId, taskId: noted.id, by, note: 'It says bye' });
-    expect(noted.mill.task(noted.id)).toMatchObject({ stage: 'implement', criteria: [{ text: 'It says bye' }] });
+    expect(noted.mill.task(noted.id)).toMatchObject({ stage: 'plan_review', criteria: [{ text: 'It says bye' }] });
   });
 
   test('waits for its other questions, too', () => {
@@ -131,13 +130,11 @@ describe('a task with too little to derive criteria from', () => {
     expect(mill.task(id)).toMatchObject({ stage: 'needs_info', openQuestions: [{ id: which!.id }] });
     expect(criteria!.ref).toBe('Q1.2');
     answer(mill, which!, 'adieu');
-    expect(mill.task(id).stage).toBe('implement');
+    expect(mill.task(id).stage).toBe('plan_review');
   });
 
   test('is asked about once, and not again for a revised plan', () => {
-    const mill = new Mill({ reviewPlans: true });
-    const id = mill.add({ title: 'Say bye', accept: [] });
-    mill.end(id, 'plan_complete', proposed);
+    const { mill, id } = planned();
     expect(mill.task(id)).toMatchObject({ stage: 'needs_info', resumeStage: 'plan_review' });
     answer(mill, openOf(mill, id)[0]!, DERIVE);
     mill.must({ type: 'task.reject', projectId, taskId: id, by, note: 'shorter' });
@@ -145,11 +142,11 @@ describe('a task with too little to derive criteria from', () => {
     expect(mill.task(id).stage).toBe('plan_review');
   });
 
-  test('is not asked about in quick, and not when there is enough to derive criteria from', () => {
+  test('a short title alone asks nobody: the reviewer derives the criteria', () => {
     const mill = new Mill();
     const quick = mill.add({ title: 'Say bye', accept: [], pipeline: 'quick' });
     mill.bring(quick, 'merge');
-    const told = mill.add({ title: 'Say bye', accept: [], body: 'After the greeting.' });
+    const told = mill.add({ title: 'Say bye', accept: [] });
     mill.end(told, 'plan_complete', proposed);
     expect(mill.task(told)).toMatchObject({ stage: 'implement', criteria: [] });
     mill.bring(told, 'merge');

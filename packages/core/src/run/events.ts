@@ -64,7 +64,8 @@ export const runEvents = {
     changeLeasedTask(slice, body, (task) => afterRun(task, slice.runs.ifLoaded(runId), body));
     const summary = envelope?.summary || message;
     const lost = lostAt === undefined ? {} : { lostAt };
-    change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at, ...lost });
+    const limit = body.retryAt === undefined ? {} : { retryAt: body.retryAt };
+    change(slice, runId, { status: 'finished', outcome, failure, usage, summary, endedAt: at, ...lost, ...limit });
   },
 } satisfies Reductions;
 

@@ -55,6 +55,16 @@ describe('a run', () => {
     ]);
   });
 
+  test.each([
+    ['an empty plan', { plan: ' \n\t', summary: 'planned' }],
+    ['neither a plan nor a summary', { summary: ' ' }],
+  ])('with %s did not plan: nothing is built from it', (_, envelope) => {
+    const mill = new Mill();
+    const id = mill.add();
+    mill.end(id, 'plan_complete', { envelope });
+    expect(mill.task(id)).toMatchObject({ stage: 'plan', plan: '', counters: { failures: { invalid_result: 1 } } });
+  });
+
   test('is the only one of its task at a time, and only a running one can be written', () => {
     const mill = new Mill();
     const id = mill.add();

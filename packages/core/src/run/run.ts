@@ -1,4 +1,5 @@
 import {
+  type AgentEnvelope,
   type EventBody,
   type Mode,
   type Outcome,
@@ -143,7 +144,7 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   const end =
     !isJob(work) && run.mode === 'review' && isVerdict(command.outcome)
       ? judge(work, command.envelope, command.outcome, { files: command.shownFiles ?? [], gates: project.rules.gates })
-      : proposalOf(command);
+      : proposalOf(command, isJob(work) ? '' : work.plan);
   const reported = withinReserve(
     bounded(command.usage, run.usage),
     run.usage,
@@ -162,6 +163,7 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
       message: end.message,
       envelope: command.envelope,
       usage,
+      ...(command.retryAt === undefined ? {} : { retryAt: command.retryAt }),
       ...(command.workerId && slice.workers.get(command.workerId) ? { workerId: command.workerId } : {}),
     },
     ...afterSpending(slice, project, { about, runId: run.id, ...amounts, isRunning: false }, env),
@@ -185,14 +187,26 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
 }
 
 /** Only the loss of its lease interrupts a run. If an agent could claim it, it would be retried forever without being counted. */
-function proposalOf(command: CommandOf<'run.finish'>): Verdict {
+function proposalOf(command: CommandOf<'run.finish'>, plan: string): Verdict {
   const { outcome, failure, message = command.envelope?.summary ?? '' } = command;
+  if (outcome === 'plan_complete' && !hasPlan(command.envelope, plan))
+    return {
+      outcome: 'failed',
+      failure: 'invalid_result',
+      message: 'The agent called its plan complete, but gave none.',
+    };
   if (outcome !== 'interrupted') return { outcome, failure, message };
   return {
     outcome: 'failed',
     failure: 'invalid_result',
     message: message || 'The agent reported its own run as interrupted.',
   };
+}
+
+/** A planner that gave only a summary planned with it. An empty plan is none. */
+function hasPlan(envelope: AgentEnvelope | null, before: string): boolean {
+  const { plan, planSummary, summary } = envelope ?? {};
+  return (plan ?? (planSummary || summary || before)).trim() !== '';
 }
 
 const isVerdict = (outcome: Outcome) => outcome === 'approved' || outcome === 'changes_requested';

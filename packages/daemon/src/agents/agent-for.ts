@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import path from 'node:path';
 import { type AgentConfig, AppError, MODES } from '@tidemill/contract';
 import { systemClock } from '../clock.ts';
@@ -19,7 +20,7 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
   const single = new Map(
     Object.entries(agents).map(([name, config]) => [
       name,
-      explained(asDeclared(config, createAgent(config, host)), host),
+      { ...explained(asDeclared(config, createAgent(config, host)), host), account: accountOf(config) },
     ]),
   );
   const made = new Map(
@@ -48,6 +49,15 @@ export function createAgentFor(agents: Record<string, AgentConfig>, host: ChildH
       hint: 'give `agents` an entry named default',
     });
   };
+}
+
+/** Entries of one vendor that get the same variables use the same login or key, whatever their models. */
+function accountOf(config: AgentConfig): string {
+  if (config.type === 'scripted') return `scripted ${config.script}`;
+  const vendor = config.type === 'acp' ? (config.preset ?? config.command) : config.type;
+  const program = config.type === 'command' ? config.command : null;
+  // A hash, because variables may be secrets.
+  return hash('sha256', JSON.stringify([vendor, program, config.env, [...config.pass].sort()]));
 }
 
 /** The model in a prompt belongs to the vendor that the prompt was written for. */

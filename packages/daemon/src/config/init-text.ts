@@ -59,6 +59,7 @@ function sections({ target, agent, install, prepare, include, source, gates, ...
       'How a task lands: squash (one commit), rebase (its own commits), merge (a merge commit), or pull_request (a pull request on GitHub; see docs/github.md).',
     ),
     setting('reviewPlans', false, 'true: a person approves each plan before it is built.'),
+    setting('maxValidationRetries', 3, 'How often the gates send an agent back within a run.'),
     setting(
       'push',
       'target',

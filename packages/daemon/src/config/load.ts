@@ -32,6 +32,7 @@ export function rulesFrom(config: Config, pipelines: Record<string, Pipeline>): 
     gateConfigs: Object.fromEntries(config.gates.map((gate) => [gate.name, gateHash(config, gate)])),
     pipelines,
     reviewPlans: config.reviewPlans,
+    maxValidationRetries: config.maxValidationRetries,
     critical: config.critical,
     ...(config.source.length > 0 ? { source: config.source } : {}),
     hilConfig: config.hilConfig,

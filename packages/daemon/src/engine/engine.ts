@@ -123,6 +123,7 @@ export class Engine {
   async start(): Promise<void> {
     await this.fleet.register();
     await recover(this.#deps);
+    await this.#agentBackoff.restore();
     await this.#jobs.look();
     this.#offCommit = this.#deps.store.onCommit((isQuiet) => {
       if (isQuiet) return;

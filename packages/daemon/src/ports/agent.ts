@@ -77,6 +77,8 @@ export interface AgentSession {
 export interface Agent {
   /** As configured, for the run's record: `command ./my-agent`. */
   readonly label: string;
+  /** Agents with the same one share the vendor's limits and login. Absent: its label. */
+  readonly account?: string;
   /** It costs nothing: a run without reported requests is free. */
   readonly isFree?: boolean;
   start(request: AgentRequest, sink: AgentSink): AgentSession;

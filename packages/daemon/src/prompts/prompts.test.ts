@@ -245,12 +245,12 @@ it.each([
   ['---\n# how long\ntimeout: soon\n---\nx\n', 'implement.md:3: timeout: a duration is a number and'],
   ['---\nprompt_tokens: 10\n---\nx\n', 'implement.md:2: prompt_tokens'],
   ['---\nmode: implement\n---\n \n', 'is empty'],
-])('an invalid prompt template is refused: %j', async (text, says) => {
+])('instead of an invalid prompt template the built-in one is used, with a warning: %j', async (text, says) => {
+  const builtin = await render('implement');
   await override(text);
-  await expect(render('implement')).rejects.toMatchObject({
-    code: 'bad_config',
-    message: expect.stringContaining(says),
-  });
+  const { prompt, dropped } = await brief('implement');
+  expect(prompt).toBe(builtin);
+  expect(dropped).toEqual([expect.stringContaining(says)]);
 });
 
 it('the prompt includes the notes of the repository, but nothing from outside it', async () => {

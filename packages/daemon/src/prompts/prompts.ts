@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { AppError, type JobMode, TaskMode } from '@tidemill/contract';
+import { AppError, type JobMode, type Mode, TaskMode } from '@tidemill/contract';
 import type { Briefing, CheckedPrompts } from '../ports.ts';
 import { DEFAULT_PROMPT_TOKENS, fitParts, tokensIn } from './budget.ts';
 import { checksSection } from './checks.ts';
@@ -39,36 +39,50 @@ const NEVER_MISSING = [
 
 /** Templates are read again for each run, so that an edit takes effect with the next run. */
 export function createPrompts({ root, builtinDir }: PromptsOptions): CheckedPrompts {
+  /** The project's own template. One that is broken is not used: the built-in one is, and the fault is told. */
+  const templateFor = async <P extends string>(mode: Mode, placeholders: readonly P[]) => {
+    const faults: string[] = [];
+    const read = async (text: string, file: string) => parseTemplate(text, file, mode, placeholders);
+    const template = await ownOrBuiltin(`${mode}.md`, root, builtinDir, faults, read);
+    return { template, faults };
+  };
+  const questionsText = (faults: string[]) =>
+    ownOrBuiltin(QUESTIONS, root, builtinDir, faults, async (text) => text.trim());
   return {
     async render(input) {
       const { mode } = input;
-      const { text, file } =
+      const { template, faults } =
         input.template === undefined
-          ? await ownOrBuiltin(`${mode}.md`, root, builtinDir)
-          : { text: input.template, file: TRIED };
-      const template = parseTemplate(text, file, mode, PLACEHOLDERS);
-      const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
+          ? await templateFor(mode, PLACEHOLDERS)
+          : { template: parseTemplate(input.template, TRIED, mode, PLACEHOLDERS), faults: [] };
+      const questions = await questionsText(faults);
       const [conventions, readme, related] = await Promise.all([
         template.uses.has('conventionsSection') ? conventionsOf(root) : [],
         template.uses.has('readmeSection') ? introductionOf(root) : null,
         template.uses.has('relatedTaskSection') ? input.related() : [],
       ]);
-      return assemble(template, input, { conventions, readme, related }, questions === '' ? '' : `${questions}\n`);
+      const around = { conventions, readme, related };
+      return withFaults(assemble(template, input, around, questions === '' ? '' : `${questions}\n`), faults);
     },
     check(mode, text) {
       const task = TaskMode.safeParse(mode);
       parseTemplate<string>(text, TRIED, mode, task.success ? PLACEHOLDERS : jobPlaceholders(mode as JobMode));
     },
     async renderJob(job, context) {
-      const { text, file } = await ownOrBuiltin(`${job.mode}.md`, root, builtinDir);
-      const template = parseTemplate<string>(text, file, job.mode, jobPlaceholders(job.mode));
-      const questions = (await ownOrBuiltin(QUESTIONS, root, builtinDir)).text.trim();
+      const { template, faults } = await templateFor<string>(job.mode, jobPlaceholders(job.mode));
+      const questions = await questionsText(faults);
       const notes = { conventions: await conventionsOf(root), readme: await introductionOf(root) };
       const { prompt, dropped } = jobPrompt(template, job, context, { ...notes, questions });
-      return briefingOf(template, prompt, dropped);
+      return withFaults(briefingOf(template, prompt, dropped), faults);
     },
   };
 }
+
+/** What is wrong with the project's own templates is shown with the run. */
+const withFaults = (briefing: Briefing, faults: string[]): Briefing => ({
+  ...briefing,
+  dropped: [...faults.map((fault) => `your own prompt: ${fault}`), ...briefing.dropped],
+});
 
 function assemble(template: Template, input: PromptInput, around: PromptSurroundings, questions: string): Briefing {
   const { head, uses } = template;
@@ -102,13 +116,25 @@ function put(template: Template, values: Record<Placeholder, string>, context: s
   return [`${before}${fillTemplate(template, values)}`, ...missing.map((name) => values[name])].join('\n');
 }
 
-async function ownOrBuiltin(name: string, root: string, builtinDir: string): Promise<{ text: string; file: string }> {
+/** Reads the project's own file, or the built-in one where there is none or it cannot be used: `faults` gets the reason. */
+async function ownOrBuiltin<T>(
+  name: string,
+  root: string,
+  builtinDir: string,
+  faults: string[],
+  read: (text: string, file: string) => Promise<T>,
+): Promise<T> {
   const own = `${TEMPLATE_FOLDER}/${name}`;
-  const override = await textOf(path.join(root, own));
-  if (override !== null) return { text: override, file: own };
+  try {
+    const override = await textOf(path.join(root, own));
+    if (override !== null) return await read(override, own);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    faults.push(`${error.message}; the built-in prompt was used`);
+  }
   const file = path.join(builtinDir, name);
   const text = await textOf(file);
-  if (text !== null) return { text, file };
+  if (text !== null) return read(text, file);
   throw new AppError('internal', `the built-in prompt ${file} is missing`, { hint: 'Reinstall Tidemill.' });
 }
 

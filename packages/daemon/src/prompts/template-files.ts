@@ -5,7 +5,7 @@ import { jobPlaceholders } from './job-prompt.ts';
 import { QUESTIONS, TEMPLATE_FOLDER } from './prompts.ts';
 import { PLACEHOLDERS, parseTemplate } from './template.ts';
 
-/** What is wrong with a project's own templates, each with file and line. A run in that mode would fail. */
+/** What is wrong with a project's own templates, each with file and line. Runs in that mode use the built-in one. */
 export async function templateFaults(root: string): Promise<string[]> {
   const names = await readdir(path.join(root, TEMPLATE_FOLDER)).catch(() => []); // most projects have none
   const faults = names
@@ -35,9 +35,9 @@ async function faultOf(root: string, name: string): Promise<string | null> {
     );
     return null;
   } catch (error) {
-    if (error instanceof AppError) return error.message;
+    if (error instanceof AppError) return `${error.message}; until then the built-in prompt is used`;
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
-    return `${file} cannot be read: ${message}`;
+    return `${file} cannot be read: ${message}; until then the built-in prompt is used`;
   }
 }

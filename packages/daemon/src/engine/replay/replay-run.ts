@@ -11,7 +11,7 @@ import {
   type Task,
   type Usage,
 } from '@tidemill/contract';
-import { isInfrastructure, judgedBy, MAX_VALIDATION_RETRIES } from '@tidemill/core';
+import { isInfrastructure, judgedBy, maxValidationRetries } from '@tidemill/core';
 import type { Agent, Bench } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-backoff.ts';
@@ -167,7 +167,8 @@ async function attempt(deps: EngineDeps, leased: LeasedJob, { trial, bench, run,
       if (!(error instanceof EnvironmentError)) throw error;
       return { setback: { failure: 'workspace', message: error.message } };
     }
-    if (tries > MAX_VALIDATION_RETRIES) return lost(`gates still fail after ${tries} tries: ${gates.join(', ')}`);
+    if (tries > maxValidationRetries(deps.project.rules))
+      return lost(`gates still fail after ${tries} tries: ${gates.join(', ')}`);
   }
 }
 

@@ -3,14 +3,14 @@ import {
   failureText,
   fingerprintOf,
   isResumable,
-  MAX_VALIDATION_RETRIES,
+  maxValidationRetries,
   modeOf,
   SAME_FAILURE_LIMIT,
   taskGates,
 } from '@tidemill/core';
 import type { Worktree } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { Setback } from '../dispatch/agent-backoff.ts';
+import type { AgentBackoff, Setback } from '../dispatch/agent-backoff.ts';
 import { lessonsInUse } from '../learning/known-lessons.ts';
 import { lessonsOfRun } from '../learning/run-lessons.ts';
 import { type LeasedTask, Unwound } from '../workers/leased-work.ts';
@@ -48,15 +48,21 @@ export async function agentStage(
   deps: EngineDeps,
   leased: LeasedTask,
   stage: Extract<Stage, { actor: 'agent' }>,
-  onSetback: (setback: Setback) => void,
+  agents: Pick<AgentBackoff, 'hold' | 'heldMs'>,
   { prover, usual }: { prover: Prover; usual: UsualTimes },
-): Promise<StageReport> {
+): Promise<StageReport | null> {
   const mode = modeOf(stage, leased.task);
   // Read while the worktree is opened, so that the agent does not start later. A failure shows where they are needed.
   const reading = lessonsInUse(deps);
   reading.catch(() => undefined);
   const worktree = await openPrepared(deps, leased, prover);
   if (mode === 'review') await tellOldChecks(deps, leased, prover, worktree);
+  // Another run may have met the vendor's limit since the claim.
+  const heldMs = agents.heldMs(mode);
+  if (heldMs > 0) {
+    await leased.must({ type: 'stage.wait', why: 'its agent is in backoff', untilMs: heldMs, isPassing: true });
+    return null;
+  }
   const runId = deps.ids.next('run');
   const { label: agent, isFree } = deps.agentFor(mode);
   const session = await sessionToResume(deps, leased, mode, agent);
@@ -82,7 +88,7 @@ export async function agentStage(
     const envelope = withQuestion(deps, leased, mode, conclusion.envelope);
     const { failure, message = '', retryAt } = conclusion;
     const setback = failure ? { mode, failure, message, retryAt } : null;
-    if (setback) onSetback(setback);
+    if (setback) agents.hold(setback);
     const { usage, shownFiles } = run;
     await leased.must({ type: 'run.finish', runId, usage, shownFiles, ...conclusion, envelope });
     return { mode, setback };
@@ -119,7 +125,7 @@ async function sessionToResume(
   return isCutShort ? last.session : null;
 }
 
-/** The agent writes, the engine commits and runs the gates. Errors go back to the agent, at most three times. */
+/** The agent writes, the engine commits and runs the gates. Errors go back to the agent, as often as `maxValidationRetries` says. */
 async function build(
   deps: EngineDeps,
   leased: LeasedTask,
@@ -134,6 +140,7 @@ async function build(
   const given = [...leased.task.feedback, ...(await beginMerge(deps, leased))];
   let feedback = given;
   const told = new ToldLosses();
+  const maxRetries = maxValidationRetries(deps.project.rules);
   for (let retry = 0; ; retry += 1) {
     const end = await run.once(worktree.path, feedback);
     const captured = await commitWork(deps, leased, mode);
@@ -147,7 +154,7 @@ async function build(
       ...(await touchesIn(deps, leased, files)),
     });
     const losses = await openLosses(deps, leased);
-    if (losses.length > 0 && told.mayTell(losses) && retry < MAX_VALIDATION_RETRIES) {
+    if (losses.length > 0 && told.mayTell(losses) && retry < maxRetries) {
       await leased.must({ type: 'run.send_back', runId, gates: [MERGE_LOSS] });
       feedback = [...given.filter(({ kind }) => kind !== 'gate'), lossFeedback(deps, losses)];
       continue;
@@ -170,7 +177,7 @@ async function build(
     const fingerprint = fingerprintOf('validation', failureText('', proof.feedback), deps.hash);
     const times = (seen.get(fingerprint) ?? 0) + 1;
     seen.set(fingerprint, times);
-    if (retry >= MAX_VALIDATION_RETRIES || times >= SAME_FAILURE_LIMIT) {
+    if (retry >= maxRetries || times >= SAME_FAILURE_LIMIT) {
       const how = times >= SAME_FAILURE_LIMIT ? `in the same way for the ${times}rd time` : `after ${retry} fixes`;
       const message = `Gates still fail ${how}: ${proof.gates.join(', ')}.`;
       return { outcome: 'failed', envelope, failure: 'validation', message, feedback: proof.feedback };

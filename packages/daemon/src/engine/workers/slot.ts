@@ -18,7 +18,7 @@ import { LeasedJob, LeasedTask, type LeasedWork, Unwound } from './leased-work.t
 
 /** What all slots of an engine share. */
 export interface SlotTools {
-  agentBackoff: Pick<AgentBackoff, 'hold'>;
+  agentBackoff: Pick<AgentBackoff, 'hold' | 'heldMs'>;
   prover: Prover;
   usual: UsualTimes;
   target: TargetSync;
@@ -148,7 +148,7 @@ export class Slot {
     if (stage?.actor === 'agent') {
       await this.#target.refresh();
       const tools = { prover: this.#prover, usual: this.#usual };
-      return agentStage(this.#deps, leased, stage, (setback) => this.#agentBackoff.hold(setback), tools);
+      return agentStage(this.#deps, leased, stage, this.#agentBackoff, tools);
     }
     if (stage?.actor !== 'system') throw new Error(`stage ${leased.task.stage} has no agent or system step`);
     if (stage.does === 'verify') await verifyStage(this.#deps, leased, this.#prover);
