@@ -11,7 +11,7 @@ describe('the fleet, in its further operations', { timeout: 3 * MINUTE }, () => 
   });
   afterEach(() => bed?.close());
 
-  test('an emergency stop kills ten agents that ignore signals, and lasts across a restart until resume', {
+  test('an emergency stop lists what it affects, kills ten agents that ignore signals, and lasts across a restart until resume', {
     timeout: 5 * MINUTE,
   }, async () => {
     await bed.machine.up(bed.root, '--workers', '10');

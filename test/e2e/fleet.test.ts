@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkerView } from '@tidemill/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { emergencyStop, FleetBed, NEEDS_PROC } from '../support/fleet-bed.ts';
+import { FleetBed, NEEDS_PROC } from '../support/fleet-bed.ts';
 import { until } from '../support/until.ts';
 
 const MINUTE = 60_000;
@@ -178,9 +178,5 @@ describe('the fleet', { timeout: 3 * MINUTE }, () => {
       [holder, 'interrupted'],
       [other, 'pr_ready'],
     ]);
-  });
-
-  test('an emergency stop lists what it affects, kills agents that ignore signals, and lasts across a restart until resume', async () => {
-    await emergencyStop(bed, 3);
   });
 });

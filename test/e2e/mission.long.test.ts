@@ -1,3 +1,6 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ProjectStatus } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { expectHealthy, expectProven, tasksOf } from '../support/mission/checks.ts';
 import { surviveKills } from '../support/mission/killed-mission.ts';
@@ -68,6 +71,31 @@ describe('agents that misbehave', () => {
     await daemon.ended;
     expect(strays(machine)).toEqual([]);
     await expectProven(machine, root);
+    await expectHealthy(machine, root);
+  });
+});
+
+describe('a checkout with unsaved work', () => {
+  test('landing waits, says so, and continues after the person has committed', { timeout: MINUTE }, async () => {
+    const root = await makeMission(machine, { tasks: [{ title: 'Fill slot 1', pipeline: 'quick' }] });
+    writeFileSync(join(root, 'README.md'), '# A project, with a thought of mine\n');
+    const daemon = await machine.up(root);
+    await machine.event('task.waiting');
+    const status = await machine.json<ProjectStatus>(['status'], root);
+    expect(status.tasks).toMatchObject({ merge: 1 });
+    expect(status.needsYou[0]?.why).toMatch(/README\.md|uncommitted|not committed|unsaved/);
+    expect((await machine.run(['status'], root)).stdout).toContain('needs you: 1');
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain('a thought of mine');
+    expect(await landedTasks(machine, root)).toEqual([]);
+
+    await machine.git(root, 'commit', '-q', '-a', '-m', 'A thought of mine');
+    await machine.event('merge.landed');
+    expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain('a thought of mine');
+    expect(existsSync(join(root, 'out', '1.txt'))).toBe(true);
+    expect(await landedTasks(machine, root)).toEqual([1]);
+    expect(await machine.git(root, 'rev-list', '--count', 'main')).toBe('3');
+    expect((await machine.run(['stop'], root)).code).toBe(0);
+    await daemon.ended;
     await expectHealthy(machine, root);
   });
 });
