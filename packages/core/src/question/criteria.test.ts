@@ -78,7 +78,6 @@ describe('a task without criteria, of a person who confirms everything,', () => 
     expect(mill.task(id).criteria.map((each) => each.id)).toEqual(criteria.map((_, index) => `C${index + 1}`));
     expect([...mill.records.values()].some(({ noun }) => noun === 'preference')).toBe(false);
     expect(replay(mill.log).tasks).toEqual([mill.task(id)]);
-    mill.must({ type: 'task.edit', projectId, taskId: id, by, hilConfig: AUTONOMY_PRESETS.full });
     mill.must({ type: 'task.approve', projectId, taskId: id, by });
     mill.bring(id, 'merge');
     expect(mill.task(id).criteria.map(({ met }) => met)).toEqual(Array(criteria.length || 1).fill(true));

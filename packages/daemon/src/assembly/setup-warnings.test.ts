@@ -63,7 +63,9 @@ test('a template with an unknown placeholder is reported with file, line and the
     '.tidemill/agents/notes.txt': '{anything}',
   });
   expect(await setupWarnings(root, stranger)).toEqual([
-    expect.stringMatching(/implement\.md:3: there is no placeholder \{taskTitel\}; did you mean \{taskTitle\}\?; until then the built-in/),
+    expect.stringMatching(
+      /implement\.md:3: there is no placeholder \{taskTitel\}; did you mean \{taskTitle\}\?; until then the built-in/,
+    ),
     '.tidemill/agents/plann.md is used by no mode; did you mean plan.md?',
   ]);
 });
