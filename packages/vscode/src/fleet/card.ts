@@ -61,7 +61,7 @@ function doingOf({ task, mode, desired, desiredBy, status }: WorkerView): string
   return status === 'idle' ? 'Waiting for work.' : 'Takes the next task automatically.';
 }
 
-/** A review shows its criteria, an agent with a list its steps. What is not known is not guessed. */
+/** An agent with a list shows its steps. What is not known is not guessed. */
 function progressOf({ progress, task, mode }: WorkerView): Card['progress'] {
   if (!task && !mode) return null;
   if (!progress) return { percent: null, text: '' };

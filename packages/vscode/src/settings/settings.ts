@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { WorkerView } from '@tidemill/contract';
 import * as vscode from 'vscode';
 import { act } from '../act.ts';
 import type { Link } from '../link.ts';
 import { sayError, sayInfo, sayWarning } from '../say.ts';
-import { limit } from '../words.ts';
+import { limit, plural } from '../words.ts';
 import { checkSettings, gapOf, type SettingsGap, WANTED, type WantedSettings } from './wanted.ts';
 
 const NOTHING: WantedSettings = {
@@ -73,10 +74,16 @@ export class EditorSettings {
     const all = account?.find(({ projectId }) => projectId === 'all');
     if (!all) return;
     const categories = seen.project.rules.loop.categories ?? KNOWN.categories;
-    await this.#ask(gapOf(this.#now, { ...all.limits, categories }));
+    const workers = (await act(this.#link, ({ api, project }) => api.workers({ project })))?.filter(isBuilder);
+    if (workers) await this.#ask(gapOf(this.#now, { ...all.limits, workers: workers.length, categories }), workers);
   }
 
-  async #ask({ dailyUsd, monthlyUsd, categories }: SettingsGap): Promise<void> {
+  async #ask({ workers, dailyUsd, monthlyUsd, categories }: SettingsGap, now: WorkerView[]): Promise<void> {
+    if (workers !== undefined) {
+      const apply = 'Apply';
+      const text = `Your setting tidemill.workers wants ${plural(workers, 'agent')} that build. Tidemill has ${now.length} here. The repository's config decides again after a restart.`;
+      if (await this.#once(text, apply)) await this.#setWorkers(workers, now);
+    }
     if (dailyUsd !== undefined || monthlyUsd !== undefined) {
       const parts = [
         ...(dailyUsd === undefined ? [] : [`${limit(dailyUsd)} a day`]),
@@ -95,6 +102,14 @@ export class EditorSettings {
     }
   }
 
+  /** The last ones are removed first. Their work is kept. */
+  async #setWorkers(wanted: number, now: WorkerView[]): Promise<void> {
+    await act(this.#link, async ({ api, project }) => {
+      for (let count = now.length; count < wanted; count += 1) await api.addWorker({ project });
+      for (const { name } of now.slice(wanted)) await api.removeWorker({ project, worker: name });
+    });
+  }
+
   async #once(text: string, action: string): Promise<boolean> {
     if (this.#said.has(text)) return false;
     this.#said.add(text);
@@ -109,3 +124,5 @@ export class EditorSettings {
     void sayInfo('The lines are in the clipboard. Paste them and save; Tidemill follows the file.');
   }
 }
+
+const isBuilder = ({ role, isOutside }: WorkerView) => role === 'builder' && !isOutside;

@@ -53,11 +53,12 @@ describe('the settings of the editor', () => {
 });
 
 test('only settings that differ from those of the daemon are offered', () => {
-  const has = { dailyUsd: 50, monthlyUsd: 500, categories: CATEGORIES };
+  const has = { workers: 3, dailyUsd: 50, monthlyUsd: 500, categories: CATEGORIES };
   expect(gapOf(NOTHING, has)).toEqual({});
   const same = { workers: 3, dailyBudgetUsd: 50, monthlyBudgetUsd: 500, enabledCategories: [...CATEGORIES].reverse() };
   expect(gapOf(same, has)).toEqual({});
-  expect(gapOf({ ...same, dailyBudgetUsd: 20, enabledCategories: ['testing'] }, has)).toEqual({
+  expect(gapOf({ ...same, workers: 5, dailyBudgetUsd: 20, enabledCategories: ['testing'] }, has)).toEqual({
+    workers: 5,
     dailyUsd: 20,
     categories: ['testing'],
   });

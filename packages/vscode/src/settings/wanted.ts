@@ -81,16 +81,19 @@ function categoriesOf(value: unknown, known: readonly string[], problems: Settin
 
 /** What the settings want and the daemon does not have yet. Nothing of it is applied without a click. */
 export interface SettingsGap {
+  /** How many agents should build, where another number does. */
+  workers?: number;
   dailyUsd?: number;
   monthlyUsd?: number;
   categories?: string[];
 }
 
 export function gapOf(
-  { dailyBudgetUsd, monthlyBudgetUsd, enabledCategories }: WantedSettings,
-  has: { dailyUsd: number; monthlyUsd: number; categories: readonly string[] },
+  { workers, dailyBudgetUsd, monthlyBudgetUsd, enabledCategories }: WantedSettings,
+  has: { workers: number; dailyUsd: number; monthlyUsd: number; categories: readonly string[] },
 ): SettingsGap {
   const gap: SettingsGap = {};
+  if (workers !== null && workers !== has.workers) gap.workers = workers;
   if (dailyBudgetUsd !== null && dailyBudgetUsd !== has.dailyUsd) gap.dailyUsd = dailyBudgetUsd;
   if (monthlyBudgetUsd !== null && monthlyBudgetUsd !== has.monthlyUsd) gap.monthlyUsd = monthlyBudgetUsd;
   if (enabledCategories && !isSameSet(enabledCategories, has.categories)) gap.categories = enabledCategories;

@@ -128,6 +128,17 @@ describe('questions about lessons', () => {
     expect(await record(SCHEMA, 'task_10')).toMatchObject({ kind: 'refused' });
   });
 
+  test('a lesson that was recorded just before a stop is asked about after the restart, once', async () => {
+    await open();
+    await bed.stop();
+    await recorded(SCHEMA);
+    await bed.start();
+    await bed.pass(MINUTE);
+    expect(await questions('gotcha_candidate')).toHaveLength(1);
+    await sleep(MINUTE);
+    expect(await questions('gotcha_candidate')).toHaveLength(1);
+  });
+
   test('a lesson that is seen again is asked about as a pattern; silence changes nothing', async () => {
     await open();
     await bed.add(1);

@@ -32,6 +32,7 @@ export class MemoryWatch implements RoutedReactor {
   }
 
   async handle(call: ReactorCall): Promise<void> {
+    if (call.cause === 'start') await this.#askLeft();
     if (call.cause === 'events') for (const { body } of call.events) await this.#follow(body);
     if (call.cause !== 'events') await this.#sumUp();
     await this.#alerts.settle(await learningFaults(this.#deps.store, this.projectId, this.#deps.clock.now()));
@@ -39,15 +40,8 @@ export class MemoryWatch implements RoutedReactor {
 
   async #follow(body: EventBody): Promise<void> {
     if (body.type === 'question.answered') return this.#answered(body);
-    if (body.type === 'lesson.recorded' && body.origin.by.kind === 'agent' && body.occurrences === 1) {
-      const { draft, lessonId } = body;
-      const context = [...draft.filePatterns, ...draft.topics].join(', ') || 'everything';
-      return this.#ask('gotcha_candidate', lessonId, {
-        gotcha: draft.text,
-        context,
-        impact: draft.why || 'seen once',
-      });
-    }
+    if (body.type === 'lesson.recorded' && body.origin.by.kind === 'agent' && body.occurrences === 1)
+      return this.#askCandidate(body.lessonId, body.draft);
     if (body.type !== 'lesson.confirmed' || body.origin.by.kind !== 'agent') return;
     const lesson = await this.#deps.store.record('lesson', body.lessonId);
     if (!lesson || lesson.occurrences < 2) return;
@@ -58,6 +52,31 @@ export class MemoryWatch implements RoutedReactor {
       where: tasks.map((number) => `#${number}`).join(', ') || 'several tasks',
       confidence: lesson.confidence,
     });
+  }
+
+  #askCandidate(lessonId: string, lesson: Pick<Lesson, 'text' | 'why' | 'filePatterns' | 'topics'>): Promise<void> {
+    const context = [...lesson.filePatterns, ...lesson.topics].join(', ') || 'everything';
+    const facts = { gotcha: lesson.text, context, impact: lesson.why || 'seen once' };
+    return this.#ask('gotcha_candidate', lessonId, facts);
+  }
+
+  /** Lessons of this week that an earlier daemon stopped before it asked about them. */
+  async #askLeft(): Promise<void> {
+    const { store, clock } = this.#deps;
+    const since = clock.now() - WEEK_MS;
+    const lessons = (await store.records({ noun: 'lesson', projectId: this.projectId })).filter(
+      ({ origin, occurrences, stage, supersededBy, createdAt }) =>
+        origin.by.kind === 'agent' &&
+        occurrences === 1 &&
+        stage === 'experiment' &&
+        supersededBy === null &&
+        createdAt > since,
+    );
+    if (lessons.length === 0) return;
+    const asked = await store.records({ noun: 'question', parent: this.projectId });
+    const known = new Set(asked.map(({ sourceId }) => sourceId));
+    for (const lesson of lessons)
+      if (!known.has(`gotcha_candidate/${lesson.id}`)) await this.#askCandidate(lesson.id, lesson);
   }
 
   async #ask<T extends Trigger>(trigger: T, about: string, facts: TriggerFacts[T]): Promise<void> {
