@@ -15,7 +15,8 @@ const SCENARIO = `runs:
   - when: { mode: ideate }
     do: [ { think: 500 }, { run: "date +%s%3N" }, { think: 700 }, { result: { ideation: { reply: "Go on." } } } ]
 `;
-const CONFIG = 'target: main\nworkers: 1\nuntested: true\nagents:\n  default: { type: scripted, script: .tidemill/scenario.yaml }\n';
+const CONFIG =
+  'target: main\nworkers: 1\nuntested: true\nagents:\n  default: { type: scripted, script: .tidemill/scenario.yaml }\n';
 
 /** Written as text: it runs in the browser. The first frame after the word stood in the page. */
 const NOTE_FIRST_WORD = `new MutationObserver(() => {

@@ -58,4 +58,5 @@ agents:
   default: { type: command, command: ["true"] }
 gates:
   - { name: test, run: "true" }
+  - { name: secrets, kind: secrets }
 `;

@@ -44,7 +44,7 @@ describe('README', () => {
        mkdir "$HOME/shown" && cd "$HOME/shown" && git init -q -b main
        printf '#!/bin/sh\ncat > input.json\necho "{\\"tidemill\\":\\"result\\",\\"outcome\\":\\"pr_ready\\"}"\n' > agent
        chmod +x agent && mkdir .tidemill
-       echo '{ pipeline: quick, agents: { default: { type: command, command: [./agent] } } }' > .tidemill/config.yaml
+       echo '{ untested: true, pipeline: quick, agents: { default: { type: command, command: [./agent] } } }' > .tidemill/config.yaml
        git add -A && git commit -q -m first
        tidemill task add "Show" --accept "It is shown" > /dev/null && tidemill up --until-idle --plain > /dev/null
        cat input.json`,

@@ -57,7 +57,13 @@ test('a target that cannot be prepared holds new tasks with one alert, and is tr
   let prepared: Prepared = { kind: 'failed', text: 'npm ci: no network\nmore', isEnvironment: true };
   const ready = async (): Promise<Prepared> => prepared;
   await open({
-    preparation: { worktree: ready, checkout: ready, settled: async () => undefined, tidy: async () => undefined },
+    preparation: {
+      checks: [],
+      worktree: ready,
+      checkout: ready,
+      settled: async () => undefined,
+      tidy: async () => undefined,
+    },
   });
   await bed.start();
   await bed.pass(20 * MINUTE);

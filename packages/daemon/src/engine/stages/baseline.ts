@@ -213,8 +213,7 @@ export class Baseline {
 
   /** One run at a time, to save machine time. */
   async #run(commit: string, only: string[], { signal, watch }: Asker): Promise<void> {
-    const { workspace, clock } = this.#deps;
-    const { gates } = this.#deps;
+    const { workspace, clock, gates } = this.#deps;
     // Bounded by the time limits of the gates that run before it.
     const waiting = watch?.begin(Number.POSITIVE_INFINITY);
     const turn = this.#looking.then(async () => {
