@@ -25,6 +25,25 @@ describe('the session of an ACP agent', () => {
     expect(trial.output()).toContain('Gate test fails: 1 of 3');
   });
 
+  it('has the tools of Tidemill where the agent can reach a server over HTTP', async () => {
+    const mcp = { url: 'http://127.0.0.1:9/mcp', token: 'token-of-the-run' };
+    const script = (http: boolean) =>
+      fake({
+        hello: { agentCapabilities: { mcpCapabilities: { http } } },
+        tellsServers: true,
+        turns: [[{ say: RESULT }]],
+      });
+    const able = acpStarter(bench, script(true))({ mcp });
+    expect(await able.end).toEqual(DONE);
+    const headers = [{ name: 'Authorization', value: 'Bearer token-of-the-run' }];
+    expect(able.output()).toContain(
+      `servers ${JSON.stringify([{ type: 'http', name: 'tidemill', url: mcp.url, headers }])}`,
+    );
+    const unable = acpStarter(bench, script(false))({ mcp });
+    await unable.end;
+    expect(unable.output()).toContain('servers []');
+  });
+
   it('is resumed without repeating or paying for its past', async () => {
     const script = {
       hello: { agentCapabilities: { loadSession: true } },

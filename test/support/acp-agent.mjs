@@ -87,6 +87,7 @@ const answers = {
   'session/new': (params) => {
     cwd = params.cwd;
     process.chdir(cwd);
+    if (script.tellsServers) script.turns[0].unshift({ say: `servers ${JSON.stringify(params.mcpServers)}\n` });
     return script.sessionError
       ? { error: script.sessionError }
       : { result: { sessionId: 'session-1', ...script.session } };

@@ -208,6 +208,11 @@ export const REACTORS = {
     on: ['trace.stored'],
     does: 'Proposes a guard when the same thing was done wrong three times',
   },
+  'lesson-drafts': {
+    role: 'engine',
+    on: ['trace.stored'],
+    does: 'Drafts a lesson when the same failure, correction or refusal happened three times',
+  },
   'guard-proposals': {
     role: 'person',
     on: [

@@ -50,5 +50,10 @@ export const PatternView = Pattern.pick({
   example: true,
   firstAt: true,
   lastAt: true,
-}).extend({ suggests: z.enum(['guard', 'lesson']) });
+}).extend({
+  /** What the engine makes of it, where it can. */
+  suggests: z.enum(['guard or lesson', 'lesson', 'nothing']),
+  /** The lesson that came of it, such as L7. */
+  lesson: z.string().nullable().default(null),
+});
 export type PatternView = z.infer<typeof PatternView>;

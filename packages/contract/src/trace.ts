@@ -125,7 +125,3 @@ export const patternKind = recordKind(Pattern, ({ projectId, count }) => ({
   isOpen: count >= PATTERN_AT,
   dueAt: null,
 }));
-
-/** What a repeated occurrence asks for: a rule that a machine can check, or knowledge. */
-export const suggestionOf = ({ type }: Pick<Pattern, 'type'>) =>
-  type === 'violation' ? ('guard' as const) : ('lesson' as const);

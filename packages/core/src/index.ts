@@ -153,6 +153,14 @@ export type { Drawn } from './trace/drawn.ts';
 export { drawTrace, type EventFacts, TRACED_EVENTS } from './trace/of-event.ts';
 export { traceId, traceOf } from './trace/of-log.ts';
 export { patternId } from './trace/pattern.ts';
+export {
+  caseOf,
+  mayBeGuarded,
+  mayBeLesson,
+  type RepeatedCase,
+  repeatedLesson,
+  suggestionOf,
+} from './trace/repeated.ts';
 export { contentText, itemBody, itemTitle, kindOfLabels, priorityOf, priorityOfItem } from './tracker/content.ts';
 export {
   categoryLabel,

@@ -1,4 +1,4 @@
-import { type EventBody, type Evidence, isBlocking, type Question, type Run } from '@tidemill/contract';
+import { ENGINE, type EventBody, type Evidence, isBlocking, type Question, type Run } from '@tidemill/contract';
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
 import { isInfrastructure, needsPerson } from '../pipeline/policy.ts';
 import { type Drawn, drawn } from './drawn.ts';
@@ -99,12 +99,16 @@ export function drawTrace(body: EventBody, facts: EventFacts): Drawn | null {
 
 function ofGate(evidence: Evidence, facts: EventFacts): Drawn | null {
   const { gate, status, command, exitCode, counts } = evidence;
-  if (status !== 'fail' || !isBlocking(evidence) || facts.isFlake) return null;
+  // A failed gate is run twice: that is one failure.
+  if (status !== 'fail' || evidence.attempt > 1 || !isBlocking(evidence) || facts.isFlake) return null;
   const failed = counts ? `, ${counts.failed} of ${counts.failed + counts.passed} failed` : '';
   const text = facts.gateOutput || `${command}${failed}`;
   const key = `gate:${gate}:${fingerprintOf('gate', text, facts.hash)}`;
   const what = `Gate ${gate} failed${exitCode === null ? '' : ` with exit code ${exitCode}`}${failed}.`;
-  return drawn('failure', 'gate', key, facts.gateOutput ? `${what}\n${facts.gateOutput}` : what, { why: command });
+  return drawn('failure', 'gate', key, facts.gateOutput ? `${what}\n${facts.gateOutput}` : what, {
+    why: command,
+    by: ENGINE,
+  });
 }
 
 function ofRun(body: Extract<EventBody, { type: 'run.finished' }>, { run, hash }: EventFacts): Drawn | null {

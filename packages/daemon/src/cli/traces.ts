@@ -148,12 +148,13 @@ function wholeTrace(trace: TraceView, { width }: Terminal): string[] {
   return [...table(rows as string[][], width), ...texts];
 }
 
-function patternLines({ key, type, count, runs, suggests, lastAt, example }: PatternView, terminal: Terminal) {
+function patternLines({ key, type, count, runs, suggests, lesson, lastAt, example }: PatternView, terminal: Terminal) {
   const times = `${count} times in ${runs === 1 ? 'one run' : `${runs} runs`}`;
-  const asksFor = suggests === 'guard' ? 'a guard' : 'a lesson';
+  const becomes =
+    lesson === null ? (suggests === 'nothing' ? '' : `; could become a ${suggests}`) : `; lesson ${lesson}`;
   return [
     terminal.paint('bold', `${key}  ${times}`),
-    terminal.paint('dim', `  ${type}, last ${dateAndTime(lastAt)}; could become ${asksFor}`),
+    terminal.paint('dim', `  ${type}, last ${dateAndTime(lastAt)}${becomes}`),
     `  ${oneLine(example)}`,
   ];
 }

@@ -20,6 +20,7 @@ import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
 import { LandingWatch } from './reactors/landing-watch.ts';
 import { LeaseWatch, leaseExpiry, supervision } from './reactors/leases.ts';
+import { LessonDrafter } from './reactors/lesson-drafter.ts';
 import { LessonUses } from './reactors/lessons.ts';
 import { LoopReactor } from './reactors/loop.ts';
 import { MemoryWatch } from './reactors/memory.ts';
@@ -177,6 +178,7 @@ export class Engine {
       new Router(deps),
       new QuestionTimes(deps),
       new LessonUses(deps),
+      new LessonDrafter(deps),
       new MemoryWatch(deps),
       ...(deps.catalogue ? [new Occasions(deps), new IdeaQuestions(deps)] : []),
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),

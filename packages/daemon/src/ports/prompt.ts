@@ -1,4 +1,4 @@
-import type { HilConfig, Job, JobMode, KnownLesson, Mode, OldChecks, Task } from '@tidemill/contract';
+import type { HilConfig, Job, JobMode, KnownLesson, Mode, OldChecks, Task, Trace } from '@tidemill/contract';
 import type { ComingWork, Deciding, JudgedBy } from '@tidemill/core';
 import type { ProvingCommand } from './gate.ts';
 import type { Change } from './workspace.ts';
@@ -49,6 +49,8 @@ export interface JobContext {
   files: readonly string[];
   /** What people have answered about the subject. */
   answers: readonly { question: string; answer: string; by: string }[];
+  /** What was learned that fits the subject. */
+  lessons: readonly KnownLesson[];
   /** Texts for the mode's own placeholders; see `JOB_SECTIONS`. */
   sections: Readonly<Record<string, string>>;
 }
@@ -107,6 +109,8 @@ export interface Prompts {
     related(): Promise<RelatedTask[]>;
     /** What was learned about such work, the best first. */
     lessons?: readonly KnownLesson[];
+    /** What happened in similar work, the nearest first; for modes that plan. */
+    traces?: readonly Trace[];
     judgedBy: JudgedBy;
     /** Absent or null: the task is no part of one. */
     spec?: SpecContext | null;

@@ -16,7 +16,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 it('the prompt of every job but a trial says what the agent may decide, also with the project’s own template', async () => {
   const sections = new Proxy({}, { get: () => '', ownKeys: () => [] });
-  const context = { hilConfig: AUTONOMY_PRESETS.confirm_all, files: [], answers: [], sections };
+  const context = { hilConfig: AUTONOMY_PRESETS.confirm_all, files: [], answers: [], lessons: [], sections };
   const prompts = createPrompts({ root, builtinDir });
   const told = async (mode: JobMode) => (await prompts.renderJob({ mode, input: 'x' }, context)).prompt;
   for (const mode of ['ideate', 'specify', 'judge', 'analyse', 'propose', 'reflect', 'prevent'] as const)
@@ -40,7 +40,7 @@ it('the prompt of a job keeps to the budget of a task: lists lose lines, quoted 
     researchSection: '',
     profileSection: '',
   };
-  const context = { hilConfig: AUTONOMY_PRESETS.full, files: long(400, 'src/file'), answers: [], sections };
+  const context = { hilConfig: AUTONOMY_PRESETS.full, files: long(400, 'src/file'), answers: [], lessons: [], sections };
   const prompts = createPrompts({ root, builtinDir });
   const { prompt, promptTokens, dropped } = await prompts.renderJob({ mode: 'ideate', input: '' }, context);
   expect(promptTokens).toBeLessThanOrEqual(60_000);
@@ -58,4 +58,18 @@ it('the prompt of a job keeps to the budget of a task: lists lose lines, quoted 
   expect(asked.promptTokens).toBeLessThanOrEqual(60_000);
   expect(asked.prompt.slice(asked.prompt.indexOf('[cut here'))).toMatch(/^\[cut here: [\d,]+ more characters\]\n```\n/);
   expect(asked.prompt.slice(-20_000)).toContain('## What you may decide');
+});
+
+it('jobs that decide what is built are told lessons as data, and of the tools that find more', async () => {
+  const sections = new Proxy({}, { get: () => '', ownKeys: () => [] });
+  const known = { lessonId: 'l', kind: 'pattern', why: '', confidence: 0.8, stage: 'validated' } as const;
+  const lessons = [{ ref: 'L7', text: 'Parts are named by harbour', ...known }];
+  const context = { hilConfig: AUTONOMY_PRESETS.confirm_all, files: [], answers: [], lessons, sections };
+  const prompts = createPrompts({ root, builtinDir });
+  for (const mode of ['ideate', 'specify', 'initialize', 'analyse', 'propose'] as const) {
+    const { prompt } = await prompts.renderJob({ mode, input: 'x' }, context);
+    expect(prompt, mode).toContain('```\n- L7: Parts are named by harbour\n```');
+    expect(prompt, mode).toMatch(/`knowledge`[\s\S]*`query_traces`/);
+  }
+  expect((await prompts.renderJob({ mode: 'judge', input: 'x' }, context)).prompt).not.toContain('L7');
 });

@@ -4,6 +4,7 @@ import { autonomySection } from './autonomy.ts';
 import { DEFAULT_PROMPT_TOKENS, fitParts } from './budget.ts';
 import { jobParts } from './job-parts.ts';
 import { layoutLines } from './layout.ts';
+import { lessonsSection, lessonText } from './lessons.ts';
 import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import { fillTemplate, type Template } from './template.ts';
 import { fenced, section } from './text.ts';
@@ -12,6 +13,7 @@ import { fenced, section } from './text.ts';
 const COMMON = [
   'input',
   'answersSection',
+  'lessonsSection',
   'layoutSection',
   'conventionsSection',
   'readmeSection',
@@ -45,6 +47,7 @@ export function jobPrompt(
     // The text of a trial is the engine's own.
     input: mode === 'trial' ? input : fenced(input, 'markdown'),
     answersSection: section('Answers of people', context.answers.map(answerText)),
+    lessonsSection: lessonsSection(context.lessons.map(lessonText)),
     layoutSection: section('Files of the repository', layoutLines(context.files)),
     conventionsSection: notesSection('Conventions of the repository', conventions.map(cut)),
     readmeSection: notesSection('About the repository', readme ? [cut(readme)] : []),

@@ -8,6 +8,7 @@ import type { FixedPlaceholder, PromptInput } from './sections.ts';
 import { specPart } from './spec-section.ts';
 import type { Placeholder, Template } from './template.ts';
 import { fenced, section } from './text.ts';
+import { tracesSection, traceText } from './traces.ts';
 
 const RECENT_CONTEXT = 5;
 const MOST_CONTEXT = 20;
@@ -71,6 +72,13 @@ export function partsOf(
       pieces: (input.lessons ?? []).map(lessonText),
       shape: lessonsSection,
       times: Math.max(1, times('lessonsSection')),
+    },
+    tracesSection: {
+      name: 'similar events',
+      priority: PRIORITY.related,
+      pieces: (input.traces ?? []).map(traceText),
+      shape: tracesSection,
+      times: times('tracesSection'),
     },
     specSection: {
       name: 'the specification',

@@ -1,4 +1,12 @@
-import { type HilConfig, type KnownLesson, MODES, type Mode, type OldChecks, type Task } from '@tidemill/contract';
+import {
+  type HilConfig,
+  type KnownLesson,
+  MODES,
+  type Mode,
+  type OldChecks,
+  type Task,
+  type Trace,
+} from '@tidemill/contract';
 import { type ComingWork, comingText, type Deciding, type JudgedBy } from '@tidemill/core';
 import type { Change, ProvingCommand, SpecContext } from '../ports.ts';
 import { acceptanceSection } from './acceptance.ts';
@@ -21,6 +29,7 @@ export interface PromptInput {
   mode: Mode;
   judgedBy: JudgedBy;
   lessons?: readonly KnownLesson[];
+  traces?: readonly Trace[];
   spec?: SpecContext | null;
 }
 
@@ -30,6 +39,7 @@ export type FixedPlaceholder = Exclude<
   | 'diffSection'
   | 'specSection'
   | 'lessonsSection'
+  | 'tracesSection'
   | 'feedbackSection'
   | 'planCommentsSection'
   | 'priorReviewSection'

@@ -21,6 +21,7 @@ export const PLACEHOLDERS = [
   'gatesSection',
   'proofSection',
   'lessonsSection',
+  'tracesSection',
   'feedbackSection',
   'conventionsSection',
   'readmeSection',

@@ -1,10 +1,12 @@
 import type {
   ClientContext,
   InitializeResponse,
+  McpServer,
   NewSessionResponse,
   SessionConfigOption,
 } from '@agentclientprotocol/sdk';
 import type { AgentRequest } from '../../ports.ts';
+import { MCP_SERVER } from '../own-tools.ts';
 import type { Transcript } from './transcript.ts';
 import type { BookedCosts } from './usage.ts';
 
@@ -14,7 +16,7 @@ export interface SessionOptions {
 
 interface Opening {
   agent: ClientContext;
-  request: Pick<AgentRequest, 'cwd' | 'resume'>;
+  request: Pick<AgentRequest, 'cwd' | 'resume' | 'mcp'>;
   transcript: Transcript;
   booked: BookedCosts;
   options: SessionOptions;
@@ -30,7 +32,8 @@ const ASKING_MODES = ['default', 'read-only', 'ask'];
 export async function openSession(opening: Opening, hello: InitializeResponse): Promise<OpenedSession> {
   const resumed = await resume(opening, hello);
   const { agent, request, options, booked } = opening;
-  const state = resumed ?? (await agent.request('session/new', { cwd: request.cwd, mcpServers: [] }));
+  const state =
+    resumed ?? (await agent.request('session/new', { cwd: request.cwd, mcpServers: serversFor(request, hello) }));
   const id = state.sessionId;
   await askBeforeActing(agent, id, state);
   const unfit = options.model === null ? null : await chooseModel(agent, id, state, options.model);
@@ -38,14 +41,22 @@ export async function openSession(opening: Opening, hello: InitializeResponse): 
   return { id, before: resumed ? (booked.get(id) ?? null) : 0 };
 }
 
-async function resume(opening: Opening, { agentCapabilities }: InitializeResponse): Promise<NewSessionResponse | null> {
-  const { agent, transcript } = opening;
-  const { cwd, resume: sessionId } = opening.request;
+/** Tidemill's own tools. A server is reached over HTTP only, which not every agent can. */
+function serversFor({ mcp }: Opening['request'], { agentCapabilities }: InitializeResponse): McpServer[] {
+  if (!mcp || !agentCapabilities?.mcpCapabilities?.http) return [];
+  const headers = [{ name: 'Authorization', value: `Bearer ${mcp.token}` }];
+  return [{ type: 'http', name: MCP_SERVER, url: mcp.url, headers }];
+}
+
+async function resume(opening: Opening, hello: InitializeResponse): Promise<NewSessionResponse | null> {
+  const { agent, transcript, request } = opening;
+  const { agentCapabilities } = hello;
+  const { cwd, resume: sessionId } = request;
   const canResume = Boolean(agentCapabilities?.sessionCapabilities?.resume);
   if (sessionId === null || !(canResume || agentCapabilities?.loadSession)) return null;
   const method = canResume ? 'session/resume' : 'session/load';
   try {
-    const state = await agent.request(method, { sessionId, cwd, mcpServers: [] });
+    const state = await agent.request(method, { sessionId, cwd, mcpServers: serversFor(request, hello) });
     return { ...state, sessionId };
   } catch (error) {
     // The session's files may be gone. The prompt has everything for a new start.

@@ -1,6 +1,7 @@
 import type { Job, JobMode } from '@tidemill/contract';
 import type { Briefing, JOB_SECTIONS } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { jobLessons } from '../learning/job-lessons.ts';
 import { analysisBriefing } from './analysis.ts';
 import { ideationSections } from './ideate.ts';
 import { proposeBriefing } from './propose-briefing.ts';
@@ -39,6 +40,7 @@ export async function briefingOf(deps: EngineDeps, job: Job): Promise<Briefing> 
   return prompts.renderJob(job, {
     hilConfig: project.rules.hilConfig,
     files: files.map(([file]) => file),
+    lessons: await jobLessons(deps, job, sections),
     answers: isOfProject ? [] : await answersOf(deps, job.subjectId),
     sections,
   });

@@ -1,23 +1,11 @@
 import { AppError, ENGINE, type GuardProposal, PATTERN_AT, type Pattern, type Trace } from '@tidemill/contract';
-import { type Deeds, deriveGuard } from '@tidemill/core';
+import { caseOf, type Deeds, deriveGuard, mayBeGuarded } from '@tidemill/core';
 import { type GuardTools, guardProposalId, proposeGuard } from './guard-flow.ts';
 
 /** Enough to tell what repeats from what happens anyway. */
 const LOOKED_AT_CALLS = 3_000;
 const LOOKED_AT_TRACES = 50;
 const NOTHING: Deeds = { writes: [], commands: [] };
-
-/** Gates that check rules, not whether the code works. */
-const RULES = /^gate:integrity:/;
-
-/**
- * Whether a guard can help. What a guard refused already needs no other guard, and a failing test is not a rule that was
- * broken: both are lessons at most.
- */
-export const mayBeGuarded = ({ type, source, key }: Pick<Trace, 'type' | 'source' | 'key'>) =>
-  (type === 'violation' && source !== 'guard' && source !== 'hook') ||
-  type === 'correction' ||
-  (type === 'failure' && RULES.test(key));
 
 /** Proposes a guard for something that was done wrong repeatedly; null when none can be derived or it is known. */
 export async function learnGuard(tools: GuardTools, pattern: Pattern): Promise<GuardProposal | null> {
@@ -78,8 +66,9 @@ interface Case {
 /** One for each run, or each task where no run is named: trying again in one run is one case. */
 async function casesOf({ store }: GuardTools, traces: readonly Trace[]): Promise<Case[]> {
   const cases = new Map<string, Case>();
-  for (const { id, runId, subjectId, at, files } of traces) {
-    const name = runId ?? subjectId ?? id;
+  for (const trace of traces) {
+    const { runId, subjectId, at, files } = trace;
+    const name = caseOf(trace);
     const known = cases.get(name) ?? { from: [], files: [] };
     // A reviewer names its own run, and the cause is in an earlier one.
     const runs = subjectId === null ? [] : await store.runs(subjectId);

@@ -10,6 +10,7 @@ import {
 } from '@tidemill/contract';
 import { isInfrastructure, type NewReflection, scopesOverlap } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
+import { changedFiles } from './changed-files.ts';
 
 /** Reasons that say something about the work. The others are about the machine, the settings or a decision of a person. */
 const TELLING: readonly BlockReason[] = [
@@ -58,8 +59,7 @@ export const isFirstPass = (task: Pick<Task, 'landedCommit'>, runs: readonly Run
 export async function reflectionOnTask(deps: EngineDeps, task: Task): Promise<NewReflection | null> {
   const { store, project, workspace } = deps;
   const runs = await store.runs(task.id);
-  const commit = task.landedCommit ?? task.head?.commit;
-  const changed = commit ? await workspace.filesIn(commit, task.landedCommit ? 'parent' : 'base') : [];
+  const changed = await changedFiles(workspace, task);
   const outside = task.files.length === 0 ? [] : changed.filter((file) => !scopesOverlap([file], task.files));
   const why = reasonToReflect(task, runs, outside);
   if (why === null) return null;

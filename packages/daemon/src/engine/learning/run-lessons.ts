@@ -84,11 +84,14 @@ async function notesOf(deps: Omit<Sources, 'hash'>, task: Task, asked: LessonQue
 const drawOf = ({ hash }: Pick<Sources, 'hash'>, { id }: Lesson, runId: string): number =>
   Number.parseInt(hash(`${runId}/${id}`).slice(0, 6), 16);
 
+/** The files that a text names. */
+export const pathsIn = (text: string): string[] =>
+  [...text.matchAll(PATH)].map(([path]) => path).filter((path) => !/^\d|^(?:e\.g|i\.e)$/.test(path));
+
 /** The files that a task names, in its scope, its description and its plan, and what it does to them. */
-function questionOf(task: Task): LessonQuestion {
+export function questionOf(task: Task): LessonQuestion {
   const { title, body, plan, files, feedback } = task;
   const text = `${title}\n${body}\n${plan}`;
-  const named = [...text.matchAll(PATH)].map(([path]) => path).filter((path) => !/^\d|^(?:e\.g|i\.e)$/.test(path));
-  const all = [...files, ...feedback.flatMap((entry) => entry.files), ...named];
+  const all = [...files, ...feedback.flatMap((entry) => entry.files), ...pathsIn(text)];
   return { files: [...new Set(all)].slice(0, MOST_FILES), action: actionOf(title), words: `${title}\n${body}` };
 }

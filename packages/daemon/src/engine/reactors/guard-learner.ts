@@ -1,8 +1,8 @@
 import { PATTERN_AT, type Pattern, REACTORS } from '@tidemill/contract';
-import { patternId } from '@tidemill/core';
+import { mayBeGuarded, patternId } from '@tidemill/core';
 import type { ReactorCall, RoutedReactor } from '../../ports.ts';
 import type { GuardTools } from '../learning/guard-flow.ts';
-import { learnGuard, mayBeGuarded } from '../learning/learn-guard.ts';
+import { learnGuard } from '../learning/learn-guard.ts';
 
 /** Proposes a guard when the same thing was done wrong in three runs, if the recorded calls show a rule against it. */
 export class GuardLearner implements RoutedReactor {

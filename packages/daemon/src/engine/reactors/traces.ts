@@ -1,8 +1,10 @@
 import {
   type EventBody,
   type EventType,
+  isBuilding,
   type LoggedEvent,
   REACTORS,
+  type Run,
   subjectIdOf,
   type Trace,
 } from '@tidemill/contract';
@@ -104,12 +106,20 @@ export class TraceKeeper implements Reactor {
     const { store, hash } = this.#deps;
     const runId = 'runId' in body ? body.runId : null;
     return {
-      run: runId ? await store.run(runId) : null,
+      run: runId ? await store.run(runId) : await this.#builderOf(body),
       question: body.type === 'question.answered' ? await store.record('question', body.questionId) : null,
       isRejection: body.type === 'task.noted' && this.#rejections.get(body.taskId) === seq - 1,
       hash,
       ...(await this.#ofGate(body)),
     };
+  }
+
+  /** A gate's receipt names no run: it is about what the last builder made. */
+  async #builderOf(body: EventBody): Promise<Run | null> {
+    if (body.type !== 'evidence.recorded' || body.evidence.status !== 'fail') return null;
+    const { taskId, at } = body.evidence;
+    const runs = await this.#deps.store.runs(taskId);
+    return runs.findLast(({ mode, startedAt }) => isBuilding(mode) && startedAt <= at) ?? null;
   }
 
   async #ofGate(body: EventBody): Promise<Pick<EventFacts, 'gateOutput' | 'isFlake'>> {

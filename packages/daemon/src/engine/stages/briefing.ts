@@ -11,6 +11,7 @@ import {
 import { judgedBy, judgedFor, newestByGate, type ShownChange, TASK_GATE_MS, taskGates } from '@tidemill/core';
 import type { Briefing, Change, Gates, Preparation, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { nearTraces } from '../learning/near-traces.ts';
 import type { RunLessons } from '../learning/run-lessons.ts';
 import type { RunBrief } from './agent-run.ts';
 import { comingWork } from './coming-conflicts.ts';
@@ -67,6 +68,7 @@ export async function briefingFor(
     coming,
     related,
     lessons,
+    traces: await nearTraces(sources, task, mode),
     spec: await specContext(sources, task),
   };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });

@@ -1,14 +1,15 @@
 import {
   AGENT_TRACE_TYPES,
   AppError,
+  lessonName,
+  type Pattern,
   type PatternView,
-  type Project,
   type RouteRequest,
-  suggestionOf,
   type TracePage,
   type TraceView,
   traceTags,
 } from '@tidemill/contract';
+import { caseOf, suggestionOf } from '@tidemill/core';
 import type { Call, Services } from '../context.ts';
 import { projectOf, taskOf } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
@@ -88,21 +89,42 @@ async function storeTrace(
 }
 
 async function patterns(services: Services, input: RouteRequest<'patterns'>): Promise<PatternView[]> {
+  const { store } = services;
   const { id: projectId } = await projectOf(services, input.project);
-  return (await patternsOf(services, { id: projectId }, input.least))
-    .filter(({ type }) => input.type === undefined || type === input.type)
+  const all = await store.records({ noun: 'pattern', projectId });
+  const shown = all
+    .filter(({ count, type }) => count >= input.least && (input.type === undefined || type === input.type))
+    .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
     .slice(0, input.limit);
+  const lessons = await lessonsByKey(services, projectId);
+  return Promise.all(
+    shown.map(async ({ noun: _noun, projectId: _project, lastRun: _run, ...pattern }) => ({
+      ...pattern,
+      runs: await casesOf(services, projectId, pattern),
+      suggests: suggestionOf(pattern),
+      lesson: lessons.get(pattern.key) ?? null,
+    })),
+  );
 }
 
-async function patternsOf({ store }: Services, { id: projectId }: Pick<Project, 'id'>, least: number) {
-  const all = await store.records({ noun: 'pattern', projectId });
-  return all
-    .filter(({ count }) => count >= least)
-    .sort((a, b) => b.count - a.count || b.lastAt - a.lastAt)
-    .map(
-      ({ noun: _noun, projectId: _project, lastRun: _run, ...pattern }): PatternView => ({
-        ...pattern,
-        suggests: suggestionOf(pattern),
-      }),
-    );
+/** The row counts a run again when another one came between, so the traces themselves are counted where they are few. */
+async function casesOf(
+  { store }: Services,
+  projectId: string,
+  { key, count, runs }: Pick<Pattern, 'key' | 'count' | 'runs'>,
+) {
+  if (count > MOST_RANKED) return runs;
+  const found = await store.searchRecords({ noun: 'trace', projectId, tags: [`key:${key}`], limit: MOST_RANKED });
+  return found.length === 0 ? runs : new Set(found.map(({ record }) => caseOf(record))).size;
+}
+
+/** Lessons that repeated traces became. */
+async function lessonsByKey({ store }: Services, projectId: string): Promise<Map<string, string>> {
+  const active = await store.records({ noun: 'lesson', projectId, isOpen: true });
+  const named = active.map(async (lesson) => {
+    const [traceId] = lesson.origin.traceIds;
+    const trace = lesson.origin.by.kind === 'engine' && traceId ? await store.record('trace', traceId) : null;
+    return trace ? [[trace.key, lessonName(lesson)] as const] : [];
+  });
+  return new Map((await Promise.all(named)).flat());
 }

@@ -92,8 +92,8 @@ export const extractPatternsTool = tool(
     const found = await session.api.patterns({ project, ...defined(query) }, signal);
     if (found.length === 0) return told('Nothing happened often enough to be a pattern.');
     const lines = found.map(
-      ({ key, count, runs, suggests, example, traceIds }) =>
-        `${count}× in ${runs} runs, suggests a ${suggests}: ${key}\n  ${example.slice(0, 240)}\n  traces ${traceIds.slice(-3).join(', ')}`,
+      ({ key, count, runs, suggests, lesson, example, traceIds }) =>
+        `${count}× in ${runs} runs${lesson ? `, lesson ${lesson}` : suggests === 'nothing' ? '' : `, suggests a ${suggests}`}: ${key}\n  ${example.slice(0, 240)}\n  traces ${traceIds.slice(-3).join(', ')}`,
     );
     return shown(`${found.length} patterns, the most frequent first.`, lines.join('\n'));
   },

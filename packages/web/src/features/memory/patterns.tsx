@@ -31,7 +31,7 @@ export function Patterns() {
 }
 
 function Row({ pattern }: { pattern: PatternView }) {
-  const { key, type, count, runs, example, lastAt, suggests, traceIds } = pattern;
+  const { key, type, count, runs, example, lastAt, suggests, lesson, traceIds } = pattern;
   const [isOpen, setOpen] = useState(false);
   const ago = useElapsed(lastAt);
   return (
@@ -40,7 +40,8 @@ function Row({ pattern }: { pattern: PatternView }) {
         <summary>
           <strong>{count}×</strong> <span>{type}</span> <code>{plainLine(key)}</code>{' '}
           <span className="dim">
-            in {plural(runs, 'run')}, last {ago} ago; could become a {suggests}
+            in {plural(runs, 'run')}, last {ago} ago
+            {lesson ? `; lesson ${lesson}` : suggests === 'nothing' ? '' : `; could become a ${suggests}`}
           </span>
         </summary>
         <p dir="auto">{plain(example)}</p>
