@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MetricsView } from '@tidemill/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { TemporaryRepository } from './cli-repository.ts';
@@ -78,4 +79,10 @@ test('three equal failures become a lesson that the fourth run is given, with de
   const { stdout } = await machine.run(['traces', 'patterns'], root);
   expect(stdout).toMatch(/gate:licence:\w+ {2}3 times in 3 runs/);
   expect(stdout).toContain('; lesson L1');
+  const { quality } = await machine.json<MetricsView>(['metrics'], root);
+  expect(quality).toMatchObject({ firstPassRate: 0.25, questionsPerTask: 0, lessons: 1, repeats: 0, refusals: [] });
+  expect(quality?.gatePassRate).toBeLessThan(1);
+  const figures = await machine.run(['metrics'], root);
+  expect(figures.stdout).toMatch(/First try: 25 % of the tasks\. Gates passed: \d\d %\. Reviews per task: -\./);
+  expect(figures.stdout).toContain('Learned from what happened: 1 lesson; it happened 0 times again.');
 });

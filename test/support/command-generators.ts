@@ -439,6 +439,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
       ...{ key: `guard:push:${b % 2}`, what: b % 9 ? 'it pushed' : '', correct: null, why: null, by: ENGINE },
     },
   }),
+  'trace.retrieve': ({ a }) => ({ projectId, traceIds: a % 2 ? [`trace_${a % 9}`] : [], runId: `run_${a % 3}` }),
   'loop.switch': ({ a }) => ({ projectId, on: a % 3 > 0, by: personActor('ada') }),
   'loop.hold': ({ a }) => ({ projectId, until: a % 2 > 0 ? null : a * 1_000 }),
   'loop.pause': ({ a }) => ({ projectId, trigger: at(PauseTrigger.options, a), why: 'too dear' }),

@@ -28,6 +28,26 @@ export const MetricFigures = z.object({
 });
 export type MetricFigures = z.infer<typeof MetricFigures>;
 
+/** How well the work goes, and whether what was learned helps. Null: there is no data for this figure yet. */
+export const QualityFigures = z.object({
+  /** The share of done tasks that no gate and no review sent back. */
+  firstPassRate: z.number().nullable(),
+  /** Reviews per done task that was reviewed. */
+  reviewsPerTask: z.number().nullable(),
+  /** The share of gate runs that passed; a flake counts as passed. */
+  gatePassRate: z.number().nullable(),
+  /** Questions about tasks, per task that was worked on. */
+  questionsPerTask: z.number().nullable(),
+  /** How often each guard refused something, the most frequent first. */
+  refusals: z.array(z.object({ guard: z.string(), count: z.number().int() })),
+  /** Lessons that were learned from something that happened, and how often it happened again since. */
+  lessons: z.number().int(),
+  repeats: z.number().int(),
+  /** Traces that agents were given or asked for. */
+  tracesRead: z.number().int(),
+});
+export type QualityFigures = z.infer<typeof QualityFigures>;
+
 export const MetricsView = z.object({
   period: MetricPeriod,
   computedAt: z.number(),
@@ -37,5 +57,6 @@ export const MetricsView = z.object({
   total: MetricFigures,
   /** Gates that failed and then passed on the same code: how often, of how many runs. */
   flakes: z.array(z.object({ gate: z.string(), runs: z.number().int(), flakes: z.number().int() })).default([]),
+  quality: QualityFigures.optional(),
 });
 export type MetricsView = z.infer<typeof MetricsView>;

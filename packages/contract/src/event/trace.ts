@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { Trace } from '../trace.ts';
 import { event, said } from './event.ts';
 
@@ -10,6 +11,16 @@ export const traceEvents = [
       leavesSummary: true,
       shown: 'log',
       says: ({ trace: { by, type, what } }) => said(by, `${type} recorded: ${beginning(what)}`),
+    },
+  ),
+  event(
+    'trace.retrieved',
+    { traceIds: z.array(z.string()), runId: z.string() },
+    {
+      leavesSummary: true,
+      shown: 'log',
+      says: ({ traceIds }) =>
+        said('tidemill', `an agent read ${traceIds.length === 1 ? 'a trace' : `${traceIds.length} traces`}`),
     },
   ),
 ] as const;

@@ -7,9 +7,16 @@ import { patternId } from './pattern.ts';
 export interface TraceCommands {
   /** Its id says where it comes from, so that a repetition changes nothing. */
   'trace.store': { trace: Omit<Trace, 'noun' | 'projectId'> };
+  /** An agent was given these, or asked for them. What is stored and never read is of no use, so it is counted. */
+  'trace.retrieve': { traceIds: string[]; runId: string };
 }
 
 export const traceCommands: CommandParts<keyof TraceCommands> = {
+  'trace.retrieve': {
+    scope: () => [],
+    decide: (_slice, { traceIds, runId }) =>
+      traceIds.length === 0 ? accept() : accept({ type: 'trace.retrieved', traceIds, runId }),
+  },
   'trace.store': {
     scope: ({ projectId, trace }) => [look('record', trace.id), look('record', patternId(projectId, trace.key))],
     decide: (slice, { projectId, trace }) => {

@@ -6,4 +6,5 @@ export const traceEvents = {
     slice.records.put(trace);
     slice.records.put(counted(slice.record('pattern', patternId(trace.projectId, trace.key)), trace));
   },
+  'trace.retrieved': () => undefined,
 } satisfies Reductions;

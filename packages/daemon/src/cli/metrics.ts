@@ -1,4 +1,4 @@
-import { type HistoryView, type MetricFigures, MetricPeriod } from '@tidemill/contract';
+import { type HistoryView, type MetricFigures, MetricPeriod, type QualityFigures } from '@tidemill/contract';
 import { type Command, Option } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { dateAndTime, elapsed, table } from './terminal.ts';
@@ -14,7 +14,9 @@ const HEAD = ['', 'done', 'cycle', 'first review', 'errors', 'cost', 'cost/task'
 export function addMetrics(program: Command, context: CliContext): void {
   program
     .command('metrics')
-    .description('show tasks done, cycle time, first reviews passed, errors, cost and utilisation')
+    .description(
+      'show tasks done, cycle time, first tries and reviews passed, gates, refusals, errors, cost and utilisation',
+    )
     .addOption(new Option('--period <period>', 'how far back').choices(MetricPeriod.options).default('24h'))
     .option('--worker <name>', 'only this worker, such as agent-1')
     .option('--history', 'show the period in steps of an hour, six hours or a day')
@@ -31,6 +33,8 @@ export function addMetrics(program: Command, context: CliContext): void {
         const rows = view.workers.map(({ name, ...figures }) => [name, ...cells(figures)]);
         if (worker === undefined) rows.push(['all', ...cells(view.total)]);
         for (const line of table([HEAD, ...rows], context.terminal.width)) context.terminal.line(line);
+        if (view.quality && worker === undefined)
+          for (const line of qualityLines(view.quality)) context.terminal.line(line);
         for (const { gate, runs, flakes } of view.flakes)
           context.terminal.line(
             `Flaky: gate ${gate} failed and then passed on the same code, ${flakes} of ${runs} times.`,
@@ -61,6 +65,23 @@ function cells(figures: MetricFigures): string[] {
     `${costUsd.toFixed(2)} USD`,
     costPerTaskUsd === null ? '-' : `${costPerTaskUsd.toFixed(2)} USD`,
     percent(uptime),
+  ];
+}
+
+function qualityLines(quality: QualityFigures): string[] {
+  const { firstPassRate, reviewsPerTask, gatePassRate, questionsPerTask, refusals, lessons, repeats } = quality;
+  const rate = (part: number | null) => (part === null ? '-' : percent(part));
+  const each = (count: number | null) => (count === null ? '-' : count.toFixed(1));
+  const guards = refusals.map(({ guard, count }) => `${guard} ${count}`).join(', ');
+  return [
+    '',
+    `First try: ${rate(firstPassRate)} of the tasks. Gates passed: ${rate(gatePassRate)}. Reviews per task: ${each(reviewsPerTask)}. Questions per task: ${each(questionsPerTask)}.`,
+    ...(guards === '' ? [] : [`Refused by guards: ${guards}.`]),
+    ...(lessons + quality.tracesRead === 0
+      ? []
+      : [
+          `Learned from what happened: ${lessons} ${lessons === 1 ? 'lesson' : 'lessons'}; it happened ${repeats} times again. Traces read by agents: ${quality.tracesRead}.`,
+        ]),
   ];
 }
 

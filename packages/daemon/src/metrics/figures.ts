@@ -31,7 +31,7 @@ export async function figuresOf(
   facts: Facts,
   period: MetricPeriod,
   now: number,
-): Promise<Omit<MetricsView, 'isStale' | 'flakes'>> {
+): Promise<Omit<MetricsView, 'isStale' | 'flakes' | 'quality'>> {
   const start = startOf(facts.createdAt, period, now);
   const agents = facts.workers.filter(({ role }) => role === 'builder' || role === 'reviewer');
   const byWorker = Map.groupBy(facts.runs, ({ workerId }) => workerId);

@@ -204,6 +204,46 @@ describe('metrics of a store', () => {
   });
 });
 
+describe('how well the work goes', () => {
+  it('counts refusals per guard, questions per task, what happened again after a lesson, and traces that were read', async () => {
+    const taskId = await create();
+    now += 1_000;
+    const by = personActor('ada');
+    const trace = (id: string, key: string, type: 'violation' | 'failure', source: 'guard' | 'gate') =>
+      must({
+        type: 'trace.store',
+        projectId,
+        trace: {
+          ...{ id, type, source, key, what: 'It failed', correct: null, why: null, files: [], agent: null, seq: null },
+          ...{ subjectId: taskId, runId: null, taskNumber: 1, at: now, by },
+        },
+      });
+    await trace('trace_1', 'guard:push:Bash', 'violation', 'guard');
+    await trace('trace_2', 'guard:push:Bash', 'violation', 'guard');
+    await trace('trace_3', 'gate:test:01', 'failure', 'gate');
+    await must({
+      type: 'lesson.record',
+      projectId,
+      lessonId: 'lesson_1',
+      draft: {
+        ...{ kind: 'gotcha', text: 'The mill needs water before it turns', why: '', filePatterns: [], action: null },
+        ...{ topics: [], scope: 'project' },
+      },
+      origin: { traceIds: ['trace_3'], taskIds: [taskId], runId: null, by },
+      control: { good: 0, total: 0 },
+    });
+    now += 1_000;
+    await trace('trace_4', 'gate:test:01', 'failure', 'gate');
+    await must({ type: 'trace.retrieve', projectId, traceIds: ['trace_1', 'trace_4'], runId: 'run_1' });
+    const metrics = new Metrics(store, clock, () => undefined);
+    const { quality } = await metrics.of((await store.project(projectId))!, '24h');
+    expect(quality).toEqual({
+      ...{ firstPassRate: null, reviewsPerTask: null, gatePassRate: null, questionsPerTask: null },
+      ...{ refusals: [{ guard: 'push', count: 2 }], lessons: 1, repeats: 1, tracesRead: 2 },
+    });
+  });
+});
+
 /** Straight into the database: a hundred thousand real runs would take the test an hour. */
 function fill(file: string, count: number): void {
   const db = new DatabaseSync(file);

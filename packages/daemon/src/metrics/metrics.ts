@@ -7,8 +7,9 @@ import {
 } from '@tidemill/contract';
 import type { Clock, Store } from '../ports.ts';
 import { type Facts, figuresOf } from './figures.ts';
-import { flakesOf } from './flakes.ts';
+import { gateFiguresOf } from './gate-figures.ts';
 import { type PastFacts, pointsOf, spendOf, stepsOf } from './history.ts';
+import { qualityOf } from './quality.ts';
 import { RecentRuns } from './recent-runs.ts';
 
 /** How long metrics are reused: several clients poll every few seconds. */
@@ -52,8 +53,9 @@ export class Metrics implements MetricsSource {
   of(project: Project, period: MetricPeriod): Promise<MetricsView> {
     return this.#given(this.#figures, `${period} ${project.id}`, async (sources) => {
       const known = await sources.facts(project);
-      const flakes = await flakesOf(this.#store, project, period, known.at);
-      return { ...(await figuresOf(known, period, known.at)), flakes, isStale: false };
+      const gates = await gateFiguresOf(this.#store, project, period, known.at);
+      const quality = await qualityOf(this.#store, project, known, gates, { period, now: known.at });
+      return { ...(await figuresOf(known, period, known.at)), flakes: gates.flakes, quality, isStale: false };
     });
   }
 

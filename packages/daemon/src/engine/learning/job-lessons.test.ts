@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { EngineBed } from '../../../../../test/support/engine-bed.ts';
 import { createIds } from '../../clock.ts';
 import { jobLessons } from './job-lessons.ts';
-import { nearTraces } from './near-traces.ts';
+import { countRead, nearTraces } from './near-traces.ts';
 import { recordLesson } from './record-lesson.ts';
 
 let bed: EngineBed;
@@ -68,5 +68,13 @@ test('a plan is given the three nearest traces of other work within 1,000 tokens
   expect(near.map(({ id }) => id)).not.toEqual(expect.arrayContaining(['trace_2']));
   expect(near.reduce((sum, { what }) => sum + what.length, 0)).toBeLessThan(4_000);
   expect(await nearTraces(await sources(), task, 'implement')).toEqual([]);
-  await bed.start();
+});
+
+test('traces that a run was given are counted', async () => {
+  bed = await EngineBed.open();
+  await countRead(await sources(), [], 'run_1');
+  await countRead(await sources(), ['trace_1', 'trace_2'], 'run_1');
+  expect((await bed.log('trace.retrieved')).map(({ body }) => body)).toMatchObject([
+    { traceIds: ['trace_1', 'trace_2'], runId: 'run_1' },
+  ]);
 });

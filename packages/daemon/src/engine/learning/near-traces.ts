@@ -33,3 +33,12 @@ export async function nearTraces(
   }
   return [...taken.values()];
 }
+
+/** Counts that agents were given traces, or asked for them. */
+export async function countRead(
+  { store, project }: Pick<EngineDeps, 'store'> & { project: { id: string } },
+  traceIds: string[],
+  runId: string,
+): Promise<void> {
+  if (traceIds.length > 0) await store.execute({ type: 'trace.retrieve', projectId: project.id, traceIds, runId });
+}

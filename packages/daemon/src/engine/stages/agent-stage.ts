@@ -77,7 +77,7 @@ export async function agentStage(
     runId,
     mode,
     session,
-    brief: async (feedback) => taskBrief(deps, leased.task, mode, feedback, await lessons()),
+    brief: async (feedback) => taskBrief(deps, leased.task, mode, feedback, await lessons(), runId),
     beforeStop: builds ? () => unfinished(deps, leased, run.hasAsked, notice) : undefined,
     ask: (questions) => askInRun(deps, leased, { runId, mode }, questions),
   });

@@ -7,11 +7,12 @@ import {
   lossText,
   type Mode,
   type Task,
+  type Trace,
 } from '@tidemill/contract';
 import { judgedBy, judgedFor, newestByGate, type ShownChange, TASK_GATE_MS, taskGates } from '@tidemill/core';
 import type { Briefing, Change, Gates, Preparation, Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
-import { nearTraces } from '../learning/near-traces.ts';
+import { countRead, nearTraces } from '../learning/near-traces.ts';
 import type { RunLessons } from '../learning/run-lessons.ts';
 import type { RunBrief } from './agent-run.ts';
 import { comingWork } from './coming-conflicts.ts';
@@ -37,7 +38,7 @@ export async function briefingFor(
   task: Task,
   mode: Mode,
   lessons: readonly KnownLesson[] = [],
-): Promise<Briefing & { shown: ShownChange }> {
+): Promise<Briefing & { shown: ShownChange; traces: readonly Trace[] }> {
   const { workspace, store, project, prompts } = sources;
   const head = mode === 'review' ? task.head : null;
   const diff = head ? await workspace.diff({ number: task.number, branch: task.branch }, DIFF_LIMIT) : NOTHING;
@@ -55,6 +56,7 @@ export async function briefingFor(
   const own = taskGates(task).map((gate) => ({ ...gate, proves: [], timeout: TASK_GATE_MS }));
   const proofs = isBuilding(mode) ? [...sources.gates.checks, ...own] : [];
   const told = warned.length > 0 ? { ...task, feedback: [...task.feedback, ...warned] } : task;
+  const traces = await nearTraces(sources, task, mode);
   const input = {
     task: told,
     mode,
@@ -68,11 +70,11 @@ export async function briefingFor(
     coming,
     related,
     lessons,
-    traces: await nearTraces(sources, task, mode),
+    traces,
     spec: await specContext(sources, task),
   };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
-  return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates } };
+  return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates }, traces };
 }
 
 /** What resolving conflicts dropped of the target, for a reviewer: a person may have accepted it, or is asked. */
@@ -121,8 +123,14 @@ export async function taskBrief(
   mode: Mode,
   feedback: Feedback[],
   { lessons, record }: RunLessons,
+  runId: string,
 ): Promise<RunBrief> {
-  const { shown, ...briefing } = await briefingFor(sources, { ...task, feedback }, mode, lessons);
+  const { shown, traces, ...briefing } = await briefingFor(sources, { ...task, feedback }, mode, lessons);
+  await countRead(
+    sources,
+    traces.map(({ id: traceId }) => traceId),
+    runId,
+  );
   const { id, number, title, body, files, stage, criteria } = task;
   const acceptance = criteria.map((criterion) => ({ id: criterion.id, text: criterion.text }));
   return {

@@ -34,7 +34,7 @@ export async function showPrompt(services: Services, input: RouteRequest<'prompt
     throw new AppError('bad_config', text, { cause: error });
   };
   const lessons = await lessonsFor({ project, store: services.store, knowledge, onNote }, task, mode);
-  const { shown: _shown, ...briefing } = await briefingFor(sources, task, mode, lessons);
+  const { shown: _shown, traces: _traces, ...briefing } = await briefingFor(sources, task, mode, lessons);
   return { number: task.number, mode, ...briefing };
 }
 

@@ -10,6 +10,7 @@ import {
   traceTags,
 } from '@tidemill/contract';
 import { caseOf, suggestionOf } from '@tidemill/core';
+import { countRead } from '../../engine/learning/near-traces.ts';
 import type { Call, Services } from '../context.ts';
 import { projectOf, taskOf } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
@@ -21,7 +22,12 @@ export const traceHandlers: Handlers<'traces'> = { traces: listTraces, trace: sh
 /** With words, pages go no further: whoever looks that far needs other words. */
 const MOST_RANKED = 500;
 
-async function listTraces(services: Services, input: RouteRequest<'traces'>): Promise<TracePage> {
+async function listTraces(
+  services: Services,
+  input: RouteRequest<'traces'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<TracePage> {
   const project = await projectOf(services, input.project);
   const { words, type, source, run, key, level, limit, cursor } = input;
   const taskNumber = input.task === undefined ? null : (await taskOf(services, project, input.task)).number;
@@ -40,6 +46,12 @@ async function listTraces(services: Services, input: RouteRequest<'traces'>): Pr
     .slice(0, limit)
     .map(({ record, score }) => viewTrace(record, level, isSearch ? score : undefined));
   const { kept, tokens } = fitting(views, input.tokens);
+  if (caller.run)
+    await countRead(
+      { store: services.store, project },
+      kept.map(({ id }) => id),
+      caller.run.runId,
+    );
   const isEnd = kept.length === found.length;
   const next = isSearch ? `o${(from ?? 0) + kept.length}` : `p${found[kept.length - 1]?.place}`;
   return { traces: kept, cursor: isEnd ? null : next, tokens };
@@ -54,10 +66,18 @@ function positionOf(cursor: string, words: string | undefined): number {
   });
 }
 
-async function showTrace(services: Services, input: RouteRequest<'trace'>): Promise<TraceView> {
+async function showTrace(
+  services: Services,
+  input: RouteRequest<'trace'>,
+  _signal: AbortSignal,
+  { caller }: Call,
+): Promise<TraceView> {
   const project = await projectOf(services, input.project);
   const trace = await services.store.record('trace', input.trace);
-  if (trace?.projectId === project.id) return viewAlone(trace, input.level);
+  if (trace?.projectId === project.id) {
+    if (caller.run) await countRead({ store: services.store, project }, [trace.id], caller.run.runId);
+    return viewAlone(trace, input.level);
+  }
   throw new AppError('not_found', `there is no trace ${input.trace}`, { hint: '`tidemill traces` lists them.' });
 }
 
