@@ -1,8 +1,11 @@
 import { z } from 'zod';
 
 export const ReflectionConfig = z.strictObject({
-  /** Whether Tidemill asks an agent what went wrong when a task or a specification did not go as planned. */
-  enabled: z.boolean().default(false),
+  /**
+   * Whether Tidemill asks an agent what went wrong when a task or a specification did not go as planned. Left out: it asks a person
+   * once, when there is something to reflect on.
+   */
+  enabled: z.boolean().optional(),
   /** What these questions may cost within 24 hours. */
   budgetUsdPerDay: z.number().positive().default(1),
 });

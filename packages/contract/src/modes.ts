@@ -40,6 +40,7 @@ export type ResultField =
   | 'declares'
   | 'decisions'
   | 'unresolved'
+  | 'discoveries'
   | JobField;
 /** The result of a job. Each one belongs to a noun, which has its schema. */
 export type JobField = 'ideation' | 'spec' | 'judgement' | 'analysis' | 'proposal' | 'reflection' | 'prevention';
@@ -61,7 +62,7 @@ const building = {
   turns: 200,
   firstGuessUsd: 1,
   outcomes: ['pr_ready', 'no_changes'],
-  fields: ['declares', 'decisions', 'unresolved'],
+  fields: ['declares', 'decisions', 'unresolved', 'discoveries'],
 } as const;
 
 const thinking = {

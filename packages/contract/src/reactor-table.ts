@@ -262,8 +262,8 @@ export const REACTORS = {
   },
   reflections: {
     role: 'learner',
-    on: ['task.moved', 'task.blocked', 'spec.judged', 'spec.accepted', 'reflection.prevented'],
-    does: 'Asks what can be learned when work did not go as planned, if reflection is on; records the lesson',
+    on: ['task.moved', 'task.blocked', 'spec.judged', 'spec.accepted', 'reflection.prevented', 'question.answered'],
+    does: 'Asks what can be learned when work did not go as planned, if a person or the settings allow it; records the lesson',
   },
   promotions: {
     role: 'learner',

@@ -151,6 +151,8 @@ export const AgentEnvelope = z.object({
   /** For whoever works on it next: what was decided, and what is known to be open. */
   decisions: z.array(PlainText).max(50).optional(),
   unresolved: z.array(PlainText).max(50).optional(),
+  /** What a builder found out about this repository that others should know. It is data, and checked like every lesson. */
+  discoveries: z.array(PlainText).max(50).optional(),
   /** What this work decides in each matter of autonomy, according to the agent. */
   declares: Declarations.optional(),
   ...z.object(JOB_RESULTS).partial().shape,

@@ -80,6 +80,7 @@ function ownOf(
     criteria: texts,
     review: object({ criteria: { type: 'array', items: verdict }, comments: texts }),
     decisions: told(texts, 'What you decided and nobody should decide again'),
+    discoveries: told(texts, 'What others should know about this repository; each names its files'),
     unresolved: told(texts, 'Known defects and open points'),
     declares: object(Object.fromEntries(HilConfig.keyof().options.map((matter) => [matter, texts]))),
   };

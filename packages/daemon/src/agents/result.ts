@@ -119,6 +119,7 @@ function particulars(mode: Mode, criteria: ResultExpectation['criteria']): Parti
     review: { criteria: verdicts, comments: [] },
     declares: {},
     decisions: ['what you decided and nobody should decide again'],
+    discoveries: [],
     unresolved: [],
   };
   return Object.fromEntries(

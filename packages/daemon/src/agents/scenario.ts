@@ -47,6 +47,7 @@ const ResultStep = z.strictObject({
   open_questions: z.array(z.unknown()).optional(),
   decisions: z.array(z.string()).optional(),
   unresolved: z.array(z.string()).optional(),
+  discoveries: z.array(z.string()).optional(),
   declares: z.union([z.array(z.string()), z.record(z.string(), z.array(z.string()))]).optional(),
   /** Results of jobs, as they are. */
   ideation: z.unknown().optional(),

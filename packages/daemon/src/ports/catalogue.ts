@@ -72,6 +72,8 @@ export interface TriggerFacts {
   gotcha_candidate: { gotcha: string; context: string; impact: string };
   /** A lesson in production is certain enough for the instructions of all agents. */
   claude_md_promotion: { pattern: string; count: number; confidence: number; file: string; addition: string };
+  /** Work did not go as planned, and nobody has said whether an agent may be asked why. */
+  reflection_offer: { about: string; reason: string; usd: string };
   /** Something was learned in the last week. */
   weekly_summary: { patterns: number; gotchas: number; total: number; top: string };
 }

@@ -27,6 +27,7 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   pattern_detected: ['pattern', 'count', 'where', 'confidence'],
   gotcha_candidate: ['gotcha', 'context', 'impact'],
   claude_md_promotion: ['pattern', 'count', 'confidence', 'file', 'addition'],
+  reflection_offer: ['about', 'reason', 'usd'],
   weekly_summary: ['patterns', 'gotchas', 'total', 'top'],
 };
 

@@ -3,7 +3,7 @@ import { alikeLessons, fenced } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 
 /** Lessons that a second one of the same content would only repeat. */
-const SHOWN_LESSONS = 5;
+const SHOWN_LESSONS = 10;
 
 type Sections<Name extends string> = Promise<Record<Name, string>>;
 

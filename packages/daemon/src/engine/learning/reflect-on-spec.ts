@@ -1,7 +1,9 @@
-import { MOST_FACTS, type Spec, type Task, withoutSecrets } from '@tidemill/contract';
-import type { NewReflection } from '@tidemill/core';
+import { MOST_FACTS, type Spec, specVersionId, type Task, withoutSecrets } from '@tidemill/contract';
+import { type NewReflection, specDocument } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { isFirstPass, metricsOf } from './reflect-on.ts';
+
+const LONGEST_PLANNED = 2_500;
 
 /** What a reflection about a finished specification is given. Null when every task landed at the first try. */
 export async function reflectionOnSpec(deps: EngineDeps, spec: Spec): Promise<NewReflection | null> {
@@ -16,9 +18,12 @@ export async function reflectionOnSpec(deps: EngineDeps, spec: Spec): Promise<Ne
   );
   const again = done.filter(({ task, runs }) => !isFirstPass(task, runs));
   if (done.length === 0 || again.length === 0) return null;
+  const version = await store.record('spec_version', specVersionId(spec.id, spec.approved?.version ?? spec.version));
+  const planned = version ? specDocument(version.draft).slice(0, LONGEST_PLANNED) : '';
   const line = (task: Task, tries: number) => `#${task.number} ${task.title}: ${task.stage}, ${tries} runs`;
   const facts = [
     `Specification: ${spec.title}`,
+    ...(planned === '' ? [] : [`Planned:\n${planned}`]),
     `${done.length - again.length} of ${done.length} tasks landed at the first try.`,
     'Those that did not:',
     ...again.map(({ task, runs }) => `- ${line(task, runs.length)}`),

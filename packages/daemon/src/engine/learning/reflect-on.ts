@@ -24,6 +24,10 @@ const MOST_TRACES = 12;
 const LONGEST_TRACE = 500;
 const LONGEST_PLAN = 1_200;
 const LONGEST_BODY = 600;
+const LONGEST_DIFF = 2_000;
+/** One in so many tasks that landed at the first try is looked at too: what works is worth repeating. */
+const CLEAN_SHARE = 20;
+const WENT_WELL = 'it went as planned; one in 20 such tasks is looked at';
 
 /** Why a task is worth a reflection; null when all went as planned, or when only the environment failed. */
 function reasonToReflect(task: Task, runs: readonly Run[], outside: readonly string[]): string | null {
@@ -55,13 +59,28 @@ export const isFirstPass = (task: Pick<Task, 'landedCommit'>, runs: readonly Run
   runs.every(({ validationRetries, outcome }) => validationRetries === 0 && outcome !== 'changes_requested') &&
   runs.filter(({ mode, outcome }) => isBuilding(mode) && outcome !== 'interrupted').length <= 1;
 
+/** Always the same for a task, so that a repetition chooses the same. */
+const isLookedAt = ({ hash }: Pick<EngineDeps, 'hash'>, task: Task, runs: readonly Run[]): boolean =>
+  isFirstPass(task, runs) && Number.parseInt(hash(task.id).slice(0, 6), 16) % CLEAN_SHARE === 0;
+
+/** The beginning of the change. Its branch may be gone when the task has landed. */
+async function diffOf({ workspace, onNote }: EngineDeps, { number, branch, head }: Task): Promise<string> {
+  if (head === null) return '';
+  try {
+    return (await workspace.diff({ number, branch }, LONGEST_DIFF)).sections.join('\n');
+  } catch (error) {
+    onNote(`the change of #${number} cannot be read; the reflection goes on without it`, error);
+    return '';
+  }
+}
+
 /** What a reflection about a task is given. Null when there is nothing to learn. */
 export async function reflectionOnTask(deps: EngineDeps, task: Task): Promise<NewReflection | null> {
   const { store, project, workspace } = deps;
   const runs = await store.runs(task.id);
   const changed = await changedFiles(workspace, task);
   const outside = task.files.length === 0 ? [] : changed.filter((file) => !scopesOverlap([file], task.files));
-  const why = reasonToReflect(task, runs, outside);
+  const why = reasonToReflect(task, runs, outside) ?? (isLookedAt(deps, task, runs) ? WENT_WELL : null);
   if (why === null) return null;
   const found = await store.searchRecords({
     noun: 'trace',
@@ -74,7 +93,13 @@ export async function reflectionOnTask(deps: EngineDeps, task: Task): Promise<Ne
   return {
     about: { kind: 'task', id: task.id, number: task.number, title: task.title },
     why,
-    facts: factsOf(task, runs, { changed, outside, traces }),
+    facts: factsOf(task, runs, {
+      changed,
+      outside,
+      traces,
+      diff: await diffOf(deps, task),
+      isClean: why === WENT_WELL,
+    }),
     files: changed.length > 0 ? changed : task.files,
     traceIds: traces.map(({ id }) => id),
     metrics: metricsOf([{ task, runs, isTaught: use.some(({ lessonIds }) => lessonIds.length > 0) }]),
@@ -100,10 +125,12 @@ interface Around {
   changed: readonly string[];
   outside: readonly string[];
   traces: readonly Trace[];
+  diff: string;
+  isClean: boolean;
 }
 
 /** Planned and done, in few words: what the two calls cost depends on it. */
-function factsOf(task: Task, runs: readonly Run[], { changed, outside, traces }: Around): string {
+function factsOf(task: Task, runs: readonly Run[], { changed, outside, traces, diff, isClean }: Around): string {
   const list = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : [`${title}:\n${lines.map((line) => `- ${line}`).join('\n')}`];
   const told = traces
@@ -111,6 +138,9 @@ function factsOf(task: Task, runs: readonly Run[], { changed, outside, traces }:
     .slice(-MOST_TRACES)
     .map(({ type, what, correct }) => cut(`${type}: ${what}${correct ? ` Correct: ${correct}` : ''}`, LONGEST_TRACE));
   const parts = [
+    ...(isClean
+      ? ['It went as planned. Name the assumption about this repository that held, and what of it is worth repeating.']
+      : []),
     `Task: ${task.title}`,
     ...(task.body.trim() === '' ? [] : [cut(task.body, LONGEST_BODY)]),
     ...list(
@@ -125,6 +155,7 @@ function factsOf(task: Task, runs: readonly Run[], { changed, outside, traces }:
     ...list('Changed outside the planned files', outside.slice(0, 20)),
     ...list('Runs', runs.map(runLine)),
     ...list('What was recorded', told),
+    ...(diff === '' ? [] : [`The change:\n${cut(diff, LONGEST_DIFF)}`]),
     task.landedCommit
       ? 'In the end it landed.'
       : `It has not landed${task.blocked ? `: ${cut(task.blocked.text, 500)}` : ''}.`,

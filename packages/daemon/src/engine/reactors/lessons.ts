@@ -1,6 +1,7 @@
-import { type LessonUse, type LoggedEvent, REACTORS } from '@tidemill/contract';
+import { isBuilding, type LessonUse, type LoggedEvent, REACTORS } from '@tidemill/contract';
 import type { ReactorCall, RoutedReactor } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { keepDiscoveries } from '../learning/discoveries.ts';
 import { type Measured, measured } from '../learning/verdict.ts';
 
 /** Returns from these stages to an agent show that gates or people refused the work. */
@@ -26,6 +27,7 @@ export class LessonUses implements RoutedReactor {
     }
     if (call.cause !== 'events') return;
     for (const { body } of call.events) {
+      if (body.type === 'run.finished') await this.#keepDiscoveries(body);
       const taskId = taskOf(body);
       if (taskId === null) continue;
       const refused: Measured | null =
@@ -35,6 +37,14 @@ export class LessonUses implements RoutedReactor {
       for (const use of await store.records({ noun: 'lessonUse', parent: taskId, isOpen: true }))
         await this.#settle(use, refused);
     }
+  }
+
+  /** Only builders hand them in: others do not see how the code behaves. */
+  async #keepDiscoveries({ runId, envelope }: Extract<LoggedEvent['body'], { type: 'run.finished' }>): Promise<void> {
+    const { discoveries = [] } = envelope ?? {};
+    if (discoveries.length === 0 || this.#deps.project.rules.learning?.enabled === false) return;
+    const run = await this.#deps.store.run(runId);
+    if (run && isBuilding(run.mode)) await keepDiscoveries(this.#deps, run, discoveries);
   }
 
   async #settle(use: LessonUse, refused: Measured | null): Promise<void> {

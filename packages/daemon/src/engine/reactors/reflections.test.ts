@@ -1,9 +1,12 @@
-import { isBuilding, LearningConfig, type Reflection } from '@tidemill/contract';
+import { isBuilding, LearningConfig, personActor, type Reflection } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EngineBed } from '../../../../../test/support/engine-bed.ts';
+import { assetDir } from '../../assets.ts';
 import type { Agent, AgentEnd } from '../../ports.ts';
+import { loadCatalogue } from '../../questions/catalogue.ts';
 
 const MINUTE = 60_000;
+const catalogue = loadCatalogue({ root: '/nowhere', builtinDir: assetDir('prompts/questions') });
 const ASSUMED = 'The builder assumed that the file may contain the word bug, but the gate refuses it.';
 const LESSON = 'Files such as file-1 must never contain the word bug, because the gate test refuses it.';
 
@@ -63,7 +66,8 @@ function agentOf(world: World): Agent {
 async function open(world: World, reflection: object = { enabled: true }): Promise<void> {
   told.length = 0;
   const learning = { enabled: true, experiments: true, reflection, promotion: { enabled: false } };
-  bed = await EngineBed.open({ learning: LearningConfig.parse(learning) }, () => ({ agentFor: () => agentOf(world) }));
+  const parts = { agentFor: () => agentOf(world), catalogue };
+  bed = await EngineBed.open({ learning: LearningConfig.parse(learning) }, () => parts);
   await bed.add(1);
   await bed.start();
   await bed.pass(20 * MINUTE);
@@ -83,6 +87,7 @@ describe('after a task', () => {
       metrics: { tasks: 1, firstPass: 0, taught: 0 },
     });
     expect(reflection?.facts).toContain('sent back by gates once');
+    expect(reflection?.facts).toContain('The change:');
     const [lesson] = await bed.store.records({ noun: 'lesson', projectId: bed.projectId });
     expect(lesson).toMatchObject({ text: LESSON, stage: 'experiment', origin: { taskIds: ['task_1'] } });
     expect(told.slice(-2)).toEqual(['reflect', 'prevent']);
@@ -123,6 +128,25 @@ describe('after a task', () => {
       outcome: expect.stringContaining('was refused'),
     });
     expect(await bed.store.records({ noun: 'lesson', projectId: bed.projectId })).toEqual([]);
+  });
+
+  test('that failed, without the setting, a person is asked once; only a yes spends money, and then the task is looked at', async () => {
+    await open({ builds: () => 'bug' }, {});
+    const offers = async () =>
+      (await bed.store.records({ noun: 'question', projectId: bed.projectId })).filter(({ sourceId }) =>
+        sourceId.startsWith('reflection_offer/'),
+      );
+    await bed.add(2);
+    await bed.pass(20 * MINUTE);
+    expect(await reflections()).toEqual([]);
+    const [offer, ...more] = await offers();
+    expect(more).toEqual([]);
+    expect(offer?.text).toContain('for at most $1.00 a day?');
+    const by = personActor('ada');
+    const said = { taskId: null, text: 'Yes', option: 'Yes', by, source: 'user' } as const;
+    await bed.must({ type: 'question.answer', projectId: bed.projectId, questionId: offer!.id, ...said });
+    await bed.pass(20 * MINUTE);
+    expect(await reflections()).toMatchObject([{ about: { id: 'task_1' }, status: 'done' }]);
   });
 
   test('without the setting, nothing is asked', async () => {

@@ -1,7 +1,8 @@
-import { type LoggedEvent, REACTORS, type Reflection, reflectionId } from '@tidemill/contract';
+import { type Answer, type LoggedEvent, REACTORS, type Reflection, reflectionId } from '@tidemill/contract';
 import type { NewReflection } from '@tidemill/core';
 import type { Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { askAbout } from '../learning/ask.ts';
 import { recordLesson } from '../learning/record-lesson.ts';
 import { reflectionOnTask } from '../learning/reflect-on.ts';
 import { reflectionOnSpec } from '../learning/reflect-on-spec.ts';
@@ -9,6 +10,12 @@ import { reflectionOnSpec } from '../learning/reflect-on-spec.ts';
 const DAY_MS = 24 * 3_600_000;
 /** More in a day would be about the same. */
 const MOST_PER_DAY = 50;
+
+const OFFER = 'reflection_offer';
+/** Only a person's own yes counts, not an answer in their place. */
+const isYes = ({ source, option }: Answer) => source === 'user' && option === 'Yes';
+const SENT_BACK = ['changes_requested', 'failed'];
+const isBack = ({ because }: { because: string }) => SENT_BACK.includes(because);
 
 /**
  * Reflects on work that did not go as planned, if the settings allow it.
@@ -35,12 +42,11 @@ export class ReflectionWatch implements Reactor {
   async #follow({ body }: LoggedEvent): Promise<void> {
     const { store, project } = this.#deps;
     if (body.type === 'reflection.prevented') return this.#settle(await store.record('reflection', body.reflectionId));
-    if (!project.rules.learning?.reflection?.enabled) return;
-    if (body.type === 'task.blocked' || (body.type === 'task.moved' && body.to === 'done')) {
-      const task = await store.task(body.taskId);
-      if (!task || (task.stage !== 'done' && task.blocked === null)) return;
-      return this.#request(reflectionId(task.id, task.stageSince), await reflectionOnTask(this.#deps, task));
-    }
+    const { enabled } = project.rules.learning?.reflection ?? {};
+    if (enabled === false || project.rules.learning?.enabled === false) return;
+    if (body.type === 'question.answered') return this.#allowed(body);
+    if (body.type === 'task.blocked' || (body.type === 'task.moved' && (body.to === 'done' || isBack(body))))
+      return this.#onTask(body.taskId);
     if (body.type === 'spec.judged' || body.type === 'spec.accepted') {
       const spec = await store.record('spec', body.subjectId);
       if (spec?.status !== 'done') return;
@@ -48,9 +54,46 @@ export class ReflectionWatch implements Reactor {
     }
   }
 
+  async #onTask(taskId: string): Promise<void> {
+    const { store } = this.#deps;
+    const task = await store.task(taskId);
+    if (!task) return;
+    // What sent it back was looked at when it happened.
+    const earlier = task.blocked ? [] : await store.records({ noun: 'reflection', parent: task.id });
+    if (earlier.length > 0) return;
+    await this.#request(reflectionId(task.id, task.stageSince), await reflectionOnTask(this.#deps, task));
+  }
+
+  /** A person said yes to the offer: what it was about is looked at now. */
+  async #allowed({ questionId, answer }: Extract<LoggedEvent['body'], { type: 'question.answered' }>): Promise<void> {
+    const question = await this.#deps.store.record('question', questionId);
+    const [trigger, taskId = ''] = question?.sourceId.split('/') ?? [];
+    if (trigger === OFFER && isYes(answer)) await this.#onTask(taskId);
+  }
+
+  /** Whether money may be spent on it. Nobody is asked twice. */
+  async #mayAsk({ about, why }: NewReflection): Promise<boolean> {
+    const { store, project } = this.#deps;
+    const { enabled, budgetUsdPerDay = 0 } = project.rules.learning?.reflection ?? {};
+    if (enabled !== undefined) return enabled;
+    const asked = await store.records({ noun: 'question', projectId: this.projectId });
+    const offers = asked.filter(({ sourceId }) => sourceId.startsWith(`${OFFER}/`));
+    if (offers.length > 0) return offers.some(({ answer }) => answer !== null && isYes(answer));
+    // Work that was only sent back is no reason to interrupt a person.
+    const task = about.kind === 'task' ? await store.task(about.id) : null;
+    if (task?.blocked)
+      await askAbout(this.#deps, OFFER, about.id, {
+        about: `#${about.number} ${about.title}`,
+        reason: why,
+        usd: budgetUsdPerDay.toFixed(2),
+      });
+    return false;
+  }
+
   async #request(id: string, reflection: NewReflection | null): Promise<void> {
     const { store, onNote } = this.#deps;
     if (reflection === null || (await store.record('reflection', id))) return;
+    if (!(await this.#mayAsk(reflection))) return;
     const why = await this.#exhausted();
     if (why !== null) return onNote(`no reflection about ${reflection.about.title}: ${why}`);
     const reply = await store.execute({
