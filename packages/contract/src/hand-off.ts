@@ -7,6 +7,7 @@ export const HandOffRole = z.enum([
   'ideation',
   'specification',
   'initializer',
+  'critic',
   'judge',
   'analyst',
   'proposer',

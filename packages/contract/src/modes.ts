@@ -43,7 +43,15 @@ export type ResultField =
   | 'discoveries'
   | JobField;
 /** The result of a job. Each one belongs to a noun, which has its schema. */
-export type JobField = 'ideation' | 'spec' | 'judgement' | 'analysis' | 'proposal' | 'reflection' | 'prevention';
+export type JobField =
+  | 'ideation'
+  | 'spec'
+  | 'critique'
+  | 'judgement'
+  | 'analysis'
+  | 'proposal'
+  | 'reflection'
+  | 'prevention';
 
 const reading = { subject: 'task', place: 'worktree', writes: false, role: 'builder', limitMs: 10 * MINUTE } as const;
 const planning = {
@@ -136,6 +144,17 @@ export const MODES = {
   specify: { ...specifying, note: 'spec_summary' },
   /** The first specification of a new repository. */
   initialize: { ...specifying, note: 'spec_summary', continues: 'specify' },
+  /** Looks for what is wrong with a draft before a person reads it. */
+  critique: {
+    ...thinking,
+    subject: 'spec',
+    role: 'reviewer',
+    turns: 50,
+    outcomes: ['critiqued'],
+    fields: ['critique'],
+    note: 'critique_summary',
+    continues: 'review',
+  },
   /** Checks the requirements of a specification against the landed code. */
   judge: {
     ...thinking,

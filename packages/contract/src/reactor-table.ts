@@ -162,6 +162,7 @@ export const REACTORS = {
     role: 'specification, judge',
     on: [
       'spec.drafted',
+      'spec.critiqued',
       'spec.asked',
       'spec.settled',
       'spec.approved',

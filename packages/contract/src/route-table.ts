@@ -51,6 +51,12 @@ export const ROUTES_OF_EVENTS = [
     by: 'with the event',
     does: { specify: 'Writes the next version with the comments' },
   },
+  {
+    on: 'spec.critique_requested',
+    role: 'critic',
+    by: 'with the event',
+    does: { critique: 'Looks for what is wrong with the draft, before a person reads it' },
+  },
   { on: 'spec.drafted', role: 'person', by: 'specs', does: { ask: 'Answers what is unclear; approves or rejects' } },
   { on: 'spec.approved', role: 'builder', by: 'specs', does: { build: 'Takes its tasks, which exist from now on' } },
   {

@@ -8,7 +8,7 @@ import { RunProgress } from './progress.ts';
 import { ProposalDraft } from './proposal.ts';
 import { AskedQuestion } from './question.ts';
 import { PreventionResult, ReflectionResult } from './reflection.ts';
-import { SpecJudgement } from './spec.ts';
+import { SpecCritique, SpecJudgement } from './spec.ts';
 import { GivenSpecDraft } from './spec-draft.ts';
 
 /** Every mode; see MODES for what each of them is. */
@@ -27,6 +27,7 @@ export const Outcome = z.enum([
   'changes_requested',
   'replied',
   'spec_ready',
+  'critiqued',
   'judged',
   'analysed',
   'proposed',
@@ -129,6 +130,7 @@ export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 export const JOB_RESULTS = {
   ideation: IdeaReply,
   spec: GivenSpecDraft,
+  critique: SpecCritique,
   judgement: SpecJudgement,
   analysis: FeedbackAnalysis,
   proposal: ProposalDraft,

@@ -64,6 +64,8 @@ export const SpecDetail = z.object({
   version: SpecVersion.pick({ version: true, by: true, at: true, draft: true }).nullable(),
   versions: z.array(SpecVersion.pick({ version: true, by: true, at: true }).extend({ comments: z.number() })),
   comments: z.array(SpecComment),
+  /** What the critic found in the version shown. Null: no critic has read it yet, or none was asked. */
+  critique: Spec.shape.critique,
   /** `spec.md` and `tasks.md` as one text; comments name its lines. */
   document: z.string(),
   requirements: z.array(RequirementView),

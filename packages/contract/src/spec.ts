@@ -16,6 +16,20 @@ export type RequirementVerdict = z.infer<typeof RequirementVerdict>;
 export const SpecJudgement = z.object({ requirements: z.array(RequirementVerdict).min(1) });
 export type SpecJudgement = z.infer<typeof SpecJudgement>;
 
+/** What a critic found in a draft. */
+export const SpecFinding = z.object({
+  /** The task it is about; empty: the whole specification. */
+  task: PlainLine.max(20).default(''),
+  /** `serious`: what is built would be wrong, or cannot be built. */
+  severity: z.enum(['serious', 'minor']).default('minor'),
+  text: PlainText.trim().min(1).max(2_000),
+});
+export type SpecFinding = z.infer<typeof SpecFinding>;
+
+/** What a critic says about a draft. Empty: nothing is wrong with it. */
+export const SpecCritique = z.object({ findings: z.array(SpecFinding).max(30).default([]) });
+export type SpecCritique = z.infer<typeof SpecCritique>;
+
 export const SpecStatus = z.enum([
   'drafting',
   'asking',
@@ -30,11 +44,17 @@ export const SpecStatus = z.enum([
 ]);
 export type SpecStatus = z.infer<typeof SpecStatus>;
 
+/** `mvp`: the smallest version that someone can use. `full`: everything that belongs to it. */
+export const TargetComplexity = z.enum(['mvp', 'full']);
+export type TargetComplexity = z.infer<typeof TargetComplexity>;
+
 export const SpecSource = z.object({
   kind: z.enum(['idea', 'text', 'issue', 'file', 'initializer']),
   ideaId: z.string().nullable().default(null),
   /** What the person asked for, or the idea's brief. */
   text: z.string(),
+  /** How much of it is wanted at first. Absent: the agent decides. */
+  targetComplexity: TargetComplexity.optional(),
 });
 export type SpecSource = z.infer<typeof SpecSource>;
 
@@ -59,6 +79,10 @@ export const Spec = z.object({
   why: z.string().default(''),
   /** The newest version; 0 before the first. */
   version: z.number().int(),
+  /** The job of the critic that reads the newest version. Null: none does. */
+  criticJobId: z.string().nullable().default(null),
+  /** What a critic found in a version. `why`: the reason if no critic read it. */
+  critique: SpecCritique.extend({ version: z.number().int(), why: z.string() }).nullable().default(null),
   /** Rounds of questions before the version. */
   rounds: z.number().int().default(0),
   /** The tasks of the approved version. */

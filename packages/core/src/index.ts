@@ -136,6 +136,7 @@ export { Rows, Slice } from './slice.ts';
 export { isBesideCode } from './spec/beside.ts';
 export { abortReason, type BuildState, buildState, requirementProgress, workedTime } from './spec/build.ts';
 export { asksFirst } from './spec/ended.ts';
+export { critiqueOf } from './spec/find.ts';
 export { gotchasFor } from './spec/gotchas.ts';
 export { creationsOf, followUps } from './spec/tasks.ts';
 export { specDiff } from './spec-document/diff.ts';

@@ -65,10 +65,10 @@ export const withTokens = (move: Move, tokens: Tokens): Move =>
 
 /** How every prompt of Tidemill's begins. */
 const HEADING =
-  /^# (?:(Plan|Investigate|Implement|Rework|Review)\b[^\n]*task #(\d+)|(Idea|Write|Check|File|Propose) )/m;
+  /^# (?:(Plan|Investigate|Implement|Rework|Review)\b[^\n]*task #(\d+)|(Idea|Write|Read|Check|File|Propose) )/m;
 /** The first words of the prompts of jobs. */
 const JOBS = {
-  ...({ Idea: 'ideate', Write: 'specify', Check: 'judge' } as const),
+  ...({ Idea: 'ideate', Write: 'specify', Read: 'critique', Check: 'judge' } as const),
   ...({ File: 'analyse', Propose: 'propose' } as const),
 };
 const MODES = {

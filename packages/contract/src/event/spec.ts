@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Actor } from '../actor.ts';
-import { RequirementVerdict, SpecComment, SpecSource, SpecTaskLink } from '../spec.ts';
+import { RequirementVerdict, SpecComment, SpecFinding, SpecSource, SpecTaskLink } from '../spec.ts';
 import { SpecDraft } from '../spec-draft.ts';
 import { counted, event, mill, said } from './event.ts';
 
@@ -33,6 +33,26 @@ export const specEvents = [
       shown: 'terminal',
       says: ({ version, draft, by }) =>
         said(by, `wrote version ${version} of "${draft.title}", ${counted(draft.tasks.length, 'task')}`),
+    },
+  ),
+  /** A critic reads the version before a person does. */
+  event(
+    'spec.critique_requested',
+    { ...ofSpec, version: z.number().int(), jobId: z.string() },
+    { stale, says: ({ version }) => mill(`a critic reads version ${version}`) },
+  ),
+  event(
+    'spec.critiqued',
+    { ...ofSpec, version: z.number().int(), findings: z.array(SpecFinding), why: z.string() },
+    {
+      stale,
+      shown: 'terminal',
+      says: ({ version, findings, why }) =>
+        mill(
+          why
+            ? `no critic has read version ${version}: ${why}`
+            : `the critic has ${findings.length === 0 ? 'no findings' : counted(findings.length, 'finding')} about version ${version}`,
+        ),
     },
   ),
   /** Its agent asked questions instead of finishing. */

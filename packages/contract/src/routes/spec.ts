@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PlainText } from '../plain-text.ts';
+import { TargetComplexity } from '../spec.ts';
 import { GivenSpecDraft } from '../spec-draft.ts';
 import { SpecDetail, SpecSummary } from '../spec-view.ts';
 import { by, count, flag, get, note, post, project, put } from './route.ts';
@@ -30,6 +31,8 @@ export const specRoutes = {
         /** The number of an idea that has a brief. */
         idea: z.number().int().positive().optional(),
         from: z.enum(['text', 'issue', 'file', 'initializer']).default('text'),
+        /** `mvp`: the smallest version that someone can use; `full`: everything. Left out: the agent decides. */
+        targetComplexity: TargetComplexity.optional(),
       })
       .refine(({ text, idea, from }) => from === 'initializer' || (text ?? '').trim() !== '' || idea !== undefined, {
         message: 'a specification needs a text or an idea',

@@ -10,6 +10,7 @@ const AFTER_JOB: Record<JobMode, { nextRole: HandOffRole; rollback: string }> = 
   ideate: { nextRole: 'person', rollback: 'the conversation stays as it was' },
   specify: { nextRole: 'person', rollback: 'the last version stays' },
   initialize: { nextRole: 'person', rollback: 'the repository stays as it is' },
+  critique: { nextRole: 'person', rollback: 'a person reads the draft without findings' },
   judge: { nextRole: 'engine', rollback: 'the specification is not done' },
   analyse: { nextRole: 'engine', rollback: 'the feedback is marked as failed; no task exists' },
   propose: { nextRole: 'engine', rollback: 'the category rests' },

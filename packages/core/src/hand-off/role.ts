@@ -12,6 +12,7 @@ export const ROLE_OF: Record<Mode, HandOffRole> = {
   ideate: 'ideation',
   specify: 'specification',
   initialize: 'initializer',
+  critique: 'critic',
   judge: 'judge',
   analyse: 'analyst',
   propose: 'proposer',

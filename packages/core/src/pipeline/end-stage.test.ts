@@ -36,6 +36,7 @@ const ELSE: Record<Outcome, string> = {
   no_changes: 'no_changes',
   replied: 'no_transition',
   spec_ready: 'no_transition',
+  critiqued: 'no_transition',
   judged: 'no_transition',
   analysed: 'no_transition',
   proposed: 'no_transition',

@@ -1,4 +1,4 @@
-import type { SpecDraft, SpecTask } from '@tidemill/contract';
+import type { SpecDraft, SpecFinding, SpecTask } from '@tidemill/contract';
 
 /** A task below this score is not approved without a person's override. */
 const READY_SCORE = 70;
@@ -69,9 +69,21 @@ export interface Readiness {
   isReady: boolean;
 }
 
-export function readinessOf(task: SpecTask): Readiness {
-  const missing = READINESS_RULES.filter((rule) => !rule.isMet(task));
-  const score = missing.reduce((left, { weight }) => left - weight, 100);
+/** What a critic's finding takes from the score. A serious one makes a task not ready by itself. */
+const FINDING_WEIGHT = { serious: 35, minor: 5 } as const;
+
+/** What the critic found about a task, or about the whole specification. */
+const findingsAbout = ({ id }: SpecTask, findings: readonly SpecFinding[]) =>
+  findings
+    .filter(({ task }) => task === '' || task === id)
+    .map(({ severity, text }) => ({ name: 'critic', weight: FINDING_WEIGHT[severity], advice: `the critic: ${text}` }));
+
+export function readinessOf(task: SpecTask, findings: readonly SpecFinding[] = []): Readiness {
+  const missing = [...READINESS_RULES.filter((rule) => !rule.isMet(task)), ...findingsAbout(task, findings)];
+  const score = Math.max(
+    0,
+    missing.reduce((left, { weight }) => left - weight, 100),
+  );
   return {
     score,
     missing: missing.map(({ name, weight, advice }) => ({ name, weight, advice })),
@@ -80,5 +92,8 @@ export function readinessOf(task: SpecTask): Readiness {
 }
 
 /** Tasks that block an approval. */
-export const notReady = ({ tasks }: Pick<SpecDraft, 'tasks'>): { task: SpecTask; readiness: Readiness }[] =>
-  tasks.map((task) => ({ task, readiness: readinessOf(task) })).filter(({ readiness }) => !readiness.isReady);
+export const notReady = (
+  { tasks }: Pick<SpecDraft, 'tasks'>,
+  findings: readonly SpecFinding[] = [],
+): { task: SpecTask; readiness: Readiness }[] =>
+  tasks.map((task) => ({ task, readiness: readinessOf(task, findings) })).filter(({ readiness }) => !readiness.isReady);

@@ -6,7 +6,7 @@ import type { Slice } from '../slice.ts';
 import { notReady } from '../spec-document/readiness.ts';
 import { specFaults } from '../spec-document/validate.ts';
 import { holding, withdrawnQuestions } from '../subject/questions.ts';
-import { draftingMode, findSpec, jobFor, nameOfSpec, wrongStatus } from './find.ts';
+import { critiqueOf, draftingMode, findSpec, jobFor, nameOfSpec, wrongStatus } from './find.ts';
 
 /**
  *   drafting ──agent──▶ asking ──answers──▶ drafting
@@ -114,7 +114,7 @@ export function approveSpec(slice: Slice, command: CommandOf<'spec.approve'>): D
   // What was left unclear is decided with the approval: each requirement needs its tasks now.
   const faulty = refusedFaults({ ...draft, ambiguities: [], architectures: [] });
   if (faulty) return faulty;
-  const weak = notReady(draft);
+  const weak = notReady(draft, critiqueOf(spec, version)?.findings);
   if (weak.length > 0 && !command.override) {
     const named = weak.map(({ task, readiness: { score, missing } }) => {
       return `${task.id} (${score}): ${missing.map(({ advice }) => advice).join(', ')}`;

@@ -10,6 +10,8 @@ export const specEvents = {
       status: 'drafting',
       why: '',
       version: 0,
+      criticJobId: null,
+      critique: null,
       rounds: 0,
       tasks: [],
       approved: null,
@@ -29,8 +31,12 @@ export const specEvents = {
       comments: [],
     };
     slice.records.put(row);
-    changeSpec(slice, specId, () => ({ version, title: draft.title, status, why: '' }));
+    changeSpec(slice, specId, () => ({ version, title: draft.title, status, why: '', criticJobId: null }));
   },
+  'spec.critique_requested': (slice, { subjectId, jobId }) =>
+    changeSpec(slice, subjectId, () => ({ criticJobId: jobId })),
+  'spec.critiqued': (slice, { subjectId, version, findings, why }) =>
+    changeSpec(slice, subjectId, () => ({ criticJobId: null, critique: { version, findings, why } })),
   'spec.asked': (slice, { subjectId }) => changeSpec(slice, subjectId, () => ({ status: 'asking', why: '' })),
   'spec.settled': (slice, { subjectId, isDrafting }) =>
     changeSpec(slice, subjectId, ({ rounds }) =>
@@ -39,12 +45,13 @@ export const specEvents = {
   'spec.revision_requested': (slice, { subjectId, version, comments }) => {
     const row = version > 0 ? slice.record('spec_version', specVersionId(subjectId, version)) : undefined;
     if (row) slice.records.put({ ...row, comments: [...row.comments, ...comments] });
-    changeSpec(slice, subjectId, () => ({ status: 'drafting', why: '', rounds: 0 }));
+    changeSpec(slice, subjectId, () => ({ status: 'drafting', why: '', rounds: 0, criticJobId: null }));
   },
   'spec.approved': (slice, { subjectId, version, tasks, overridden, by }, { at }) =>
     changeSpec(slice, subjectId, () => ({
       status: 'approved',
       why: '',
+      criticJobId: null,
       tasks,
       approved: { version, by, at, overridden },
     })),

@@ -1,4 +1,4 @@
-import type { Actor, EventBody, JobMode, Project, Spec, SpecStatus } from '@tidemill/contract';
+import type { Actor, JobMode, Project, Spec, SpecStatus } from '@tidemill/contract';
 import type { DecideEnv, Decision } from '../command.ts';
 import { refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
@@ -35,5 +35,9 @@ export const wrongStatus = (spec: Spec, what: string): Decision & { ok: false } 
 export const draftingMode = ({ source }: Pick<Spec, 'source'>): 'initialize' | 'specify' =>
   source.kind === 'initializer' ? 'initialize' : 'specify';
 
-export const jobFor = (spec: Pick<Spec, 'id' | 'source'>, mode: JobMode, by: Actor, env: DecideEnv): EventBody =>
+export const jobFor = (spec: Pick<Spec, 'id' | 'source'>, mode: JobMode, by: Actor, env: DecideEnv) =>
   requestedJob(env, { subjectId: spec.id, mode, input: spec.source.text, by });
+
+/** What a critic said about a version; null when none has read it. */
+export const critiqueOf = ({ critique }: Pick<Spec, 'critique'>, version: number): Spec['critique'] =>
+  critique?.version === version ? critique : null;

@@ -1,20 +1,24 @@
 import { ENGINE } from '@tidemill/contract';
 import type { SubjectPart } from '../subject/part.ts';
-import { drafted, judged } from './ended.ts';
+import { critiqued, drafted, judged } from './ended.ts';
 import { draftingMode, jobFor } from './find.ts';
 
 export const specPart: SubjectPart<'spec'> = {
-  jobEnded: (_slice, spec, job, end) => {
+  jobEnded: (slice, spec, job, end, env) => {
+    if (job.mode === 'critique') return critiqued(spec, job, end);
     const isDrafting = spec.status === 'drafting';
     if ('envelope' in end) {
       const { envelope, status } = end;
       if (status === 'asked') return isDrafting ? [{ type: 'spec.asked', subjectId: spec.id }] : [];
-      return job.mode === 'judge' ? judged(spec, envelope.judgement) : drafted(spec, job, envelope.spec);
+      if (job.mode === 'judge') return judged(spec, envelope.judgement);
+      const hasCritic = slice.projects.get(spec.projectId)?.rules.specs?.critic ?? true;
+      return drafted(spec, job, envelope.spec, { hasCritic, env });
     }
     // Whoever cancels a job has already said what becomes of the specification.
     if (end.status === 'cancelled' || !(isDrafting || spec.status === 'checking')) return [];
     return [{ type: 'spec.failed', subjectId: spec.id, why: end.why }];
   },
+  refusesQuestions: ({ criticJobId }) => (criticJobId === null ? null : 'a critic asks nobody: say it as a finding'),
   resumed: (_slice, spec, env) => {
     if (spec.status !== 'asking' && spec.status !== 'draft') return [];
     return [

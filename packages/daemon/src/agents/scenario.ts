@@ -20,7 +20,7 @@ import { z } from 'zod';
  *     review: [ { result: { approve: true } } ]
  *
  * `{taskNumber}`, `{taskTitle}`, `{mode}` and `{attempt}` in paths, contents and commands stand for the run's own.
- * Without a rule and a default, plan, investigate and review succeed; implement and request_changes end without a
+ * Without a rule and a default, plan, investigate, review and critique succeed; implement and request_changes end without a
  * result, which is a failed run.
  */
 
@@ -52,6 +52,7 @@ const ResultStep = z.strictObject({
   /** Results of jobs, as they are. */
   ideation: z.unknown().optional(),
   spec: z.unknown().optional(),
+  critique: z.unknown().optional(),
   judgement: z.unknown().optional(),
   analysis: z.unknown().optional(),
   proposal: z.unknown().optional(),
@@ -173,6 +174,7 @@ const USUAL: Partial<Record<ModeName, z.infer<typeof ResultStep>>> = {
   plan_revision: { summary: 'planned', plan: 'Make the change, then test it.', planSummary: 'One step.' },
   investigate: { summary: 'investigated', plan: 'Found the cause.', investigationSummary: 'Cause found.' },
   review: { summary: 'every criterion is met', approve: true },
+  critique: { summary: 'no findings', critique: { findings: [] } },
 };
 
 function usualSteps(mode: ModeName): Step[] {

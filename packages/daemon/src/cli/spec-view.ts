@@ -18,6 +18,7 @@ export function specLines(detail: SpecDetail, { paint }: Pick<Terminal, 'paint'>
   }
   for (const { ref, text, answer } of questions)
     lines.push(`  ${ref} ${oneLine(text)}${answer === null ? '' : ` → ${oneLine(answer)}`}`);
+  lines.push(...criticLines(detail, paint));
   if (isWhole) return [...lines, '', ...numbered(detail.document), ...commentLines(comments)];
   if (requirements.length > 0) lines.push('', paint('bold', 'Requirements'));
   for (const each of requirements) {
@@ -32,6 +33,22 @@ export function specLines(detail: SpecDetail, { paint }: Pick<Terminal, 'paint'>
   if (spec.status === 'draft')
     lines.push('', `tidemill spec approve ${spec.number}`, `tidemill spec revise ${spec.number} --comment "12:…"`);
   return lines;
+}
+
+function criticLines({ spec, critique }: SpecDetail, paint: Terminal['paint']): string[] {
+  if (spec.criticJobId !== null) return ['  a critic reads it'];
+  if (critique === null) return [];
+  if (critique.why !== '') return [`  no critic has read it: ${oneLine(critique.why)}`];
+  if (critique.findings.length === 0) return ['  a critic has read it and found nothing wrong'];
+  const of = (task: string) => (task === '' ? '' : `${task}: `);
+  return [
+    '',
+    paint('bold', 'What a critic found'),
+    ...critique.findings.map(({ task, severity, text }) => {
+      const line = `  ${of(oneLine(task))}${oneLine(text)}`;
+      return severity === 'serious' ? paint('yellow', `${line} (serious)`) : line;
+    }),
+  ];
 }
 
 const whyOf = (why: string) => (why ? `: ${oneLine(why)}` : '');

@@ -1,5 +1,5 @@
-import { type Api, AppError, type Project, type SpecSummary } from '@tidemill/contract';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Api, AppError, type Project, type SpecSummary, TargetComplexity } from '@tidemill/contract';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CliContext, integer, type Json, jsonOption, withProject } from './context.ts';
 import { personName } from './person.ts';
 import { addSpecFiles } from './spec-files.ts';
@@ -135,6 +135,7 @@ interface NewOptions extends Json {
   idea?: number;
   file?: string;
   issue?: boolean;
+  complexity?: TargetComplexity;
 }
 
 function addNew(spec: Command, context: CliContext, by: string): void {
@@ -145,13 +146,18 @@ function addNew(spec: Command, context: CliContext, by: string): void {
     .option('--idea <number>', 'an idea that has a brief', integer(1, 1_000_000))
     .option('--file <file>', 'a file with the text')
     .option('--issue', 'the text is an issue from elsewhere')
+    .addOption(
+      new Option('--complexity <size>', 'mvp: the smallest version that someone can use; full: everything').choices(
+        TargetComplexity.options,
+      ),
+    )
     .option(...jsonOption)
     .addHelpText(
       'after',
       '\nExamples:\n  tidemill spec new "Export reports as CSV"\n  tidemill spec new --file request.md\n  tidemill spec new --idea 2',
     )
     .action(async (given: string | undefined, options: NewOptions) => {
-      const { idea, file, issue } = options;
+      const { idea, file, issue, complexity: targetComplexity } = options;
       const ways = [given, idea, file].filter((each) => each !== undefined);
       if (ways.length !== 1)
         throw new AppError('bad_input', 'give exactly one of a text, --file and --idea', {
@@ -161,7 +167,7 @@ function addNew(spec: Command, context: CliContext, by: string): void {
       const from = issue ? 'issue' : file === undefined ? 'text' : 'file';
       await withProject(context, async (api, known) => {
         const project = await api.registerProject({ root: known.root });
-        const summary = await api.newSpec({ project: project.id, by, text, idea, from });
+        const summary = await api.newSpec({ project: project.id, by, text, idea, from, targetComplexity });
         if (options.json) return terminal.json(summary);
         terminal.line(specLine(summary));
         terminal.line(terminal.paint('dim', `An agent writes it. \`tidemill spec show ${summary.number}\` shows it.`));

@@ -44,7 +44,8 @@ export interface TriggerFacts {
   /** A specification needs something from outside the project. */
   external_dependencies: { dependencies: string };
   /** A specification can be approved. */
-  spec_complete: { tasks: number; complexity: string; risks: string };
+  /** `critic`: what a critic said about it, or why none did. */
+  spec_complete: { tasks: number; complexity: string; risks: string; critic: string };
   /** An agent that builds asks which of two ways to take. */
   multiple_implementations: {
     number: number;

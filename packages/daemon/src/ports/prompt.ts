@@ -69,8 +69,9 @@ export const JOB_SECTIONS = {
     'researchSection',
     'profileSection',
   ],
-  specify: ['ideaSection', 'knowledgeSection', 'revisionSection'],
-  initialize: ['ideaSection', 'knowledgeSection', 'revisionSection'],
+  specify: ['ideaSection', 'knowledgeSection', 'revisionSection', 'sizeSection'],
+  initialize: ['ideaSection', 'knowledgeSection', 'revisionSection', 'sizeSection'],
+  critique: ['draftSection'],
   judge: ['requirementsSection'],
   analyse: ['givenSection', 'workSection', 'askingSection'],
   propose: [

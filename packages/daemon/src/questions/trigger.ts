@@ -16,7 +16,7 @@ export const WIRED: { [T in Trigger]: (keyof TriggerFacts[T] & string)[] } = {
   ],
   before_finalize_spec: ['in_scope', 'out_of_scope'],
   external_dependencies: ['dependencies'],
-  spec_complete: ['tasks', 'complexity', 'risks'],
+  spec_complete: ['tasks', 'complexity', 'risks', 'critic'],
   multiple_implementations: ['number', 'title', 'question', 'first', 'second', 'recommendation'],
   validation_passed: ['number', 'title', 'gates', 'checks'],
   idea_created: ['title'],

@@ -33,7 +33,7 @@ export async function approveSpec(
     ids.next('task'),
   );
   const approval: Command = { type: 'spec.approve', projectId, specId, version, tasks: links, override, by };
-  await executeTogether(store, [approval, ...commands]);
+  await executeTogether(store, [approval, ...(await jobCancels(store, spec, 'approved')), ...commands]);
 }
 
 /** Creates tasks for requirements that are not met. */

@@ -6,7 +6,7 @@ import { analysisBriefing } from './analysis.ts';
 import { ideationSections } from './ideate.ts';
 import { proposeBriefing } from './propose-briefing.ts';
 import { preventBriefing, reflectBriefing } from './reflection.ts';
-import { draftingBriefing, judgeBriefing } from './spec-briefing.ts';
+import { critiqueBriefing, draftingBriefing, judgeBriefing } from './spec-briefing.ts';
 
 /** Collects the texts for the placeholders of a mode. Called before each run. */
 type JobBriefing<M extends JobMode> = (
@@ -22,6 +22,7 @@ const BRIEFINGS: { readonly [M in JobMode]: JobBriefing<M> } = {
   ideate: ideationSections,
   specify: draftingBriefing,
   initialize: draftingBriefing,
+  critique: critiqueBriefing,
   judge: judgeBriefing,
   analyse: analysisBriefing,
   propose: proposeBriefing,

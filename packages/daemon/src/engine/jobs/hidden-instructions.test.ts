@@ -120,6 +120,11 @@ const JOBS: Record<Exclude<JobMode, (typeof ELSEWHERE)[number]>, () => Promise<J
     await bed.must({ type: 'spec.request', projectId, specId: 'spec_2', title: 'Mill', source, by });
     return jobOf('spec_2');
   },
+  critique: async () => {
+    const source = { kind: 'file' as const, ideaId: null, text: POISON };
+    await bed.must({ type: 'spec.import', projectId, specId: 'spec_4', draft, source, by });
+    return { ...(await jobOf('spec_1')), mode: 'critique', subjectId: 'spec_4', input: POISON };
+  },
   judge: async () => {
     const source = { kind: 'file' as const, ideaId: null, text: POISON };
     await bed.must({ type: 'spec.import', projectId, specId: 'spec_3', draft, source, by });

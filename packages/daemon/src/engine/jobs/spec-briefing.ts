@@ -1,9 +1,9 @@
-import type { Evidence, Idea, Job, SpecVersion, Task } from '@tidemill/contract';
+import type { Evidence, Idea, Job, Spec, SpecVersion, Task } from '@tidemill/contract';
 import { specVersionId } from '@tidemill/contract';
-import { fenced, specDocument } from '@tidemill/core';
+import { critiqueOf, fenced, specDocument } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 
-type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection', string>;
+type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection' | 'sizeSection', string>;
 
 const heading = (title: string, text: string) => (text === '' ? '' : `## ${title}\n\n${text}\n`);
 
@@ -18,8 +18,25 @@ export async function draftingBriefing({ store, knowledge }: EngineDeps, { subje
   return {
     ideaSection: idea ? ideaDocuments(idea) : '',
     knowledgeSection: heading('Known problems', lines.join('\n')),
-    revisionSection: revision(last),
+    revisionSection: spec && last ? revision(last, critiqueOf(spec, last.version)) : '',
+    sizeSection: heading('How much is wanted', SIZE[spec?.source.targetComplexity ?? 'open']),
   };
+}
+
+const SIZE = {
+  mvp: 'The smallest version that someone can use. Leave out what the request can do without, and name it as out of scope.',
+  full: 'Everything that belongs to the request: errors, limits, documentation and tests included. Leave nothing for later.',
+  open: '',
+} as const;
+
+/** The newest version as a document. */
+export async function critiqueBriefing(
+  { store }: EngineDeps,
+  { subjectId }: Job,
+): Promise<Record<'draftSection', string>> {
+  const spec = await store.record('spec', subjectId);
+  const row = spec ? await store.record('spec_version', specVersionId(spec.id, spec.version)) : null;
+  return { draftSection: row ? heading('The draft', fenced(specDocument(row.draft), 'markdown')) : '' };
 }
 
 /** Characters of one document of an idea, and of all of them, in a prompt. */
@@ -47,15 +64,15 @@ function ideaDocuments({ artifacts, decisions, risks }: Idea): string {
   return fitting.join('\n');
 }
 
-function revision(last: SpecVersion | null): string {
-  if (!last) return '';
-  const { version, draft, comments } = last;
+function revision({ version, draft, comments }: SpecVersion, critique: Spec['critique']): string {
   const said = comments.map(({ line, quote, text }) => {
     const place = line === 0 ? 'On all of it' : `On line ${line} ("${quote}")`;
     return text.includes('\n') ? `- ${place}:\n\n${fenced(text, 'text')}\n` : `- ${place}: ${text}`;
   });
+  const found = critique?.findings.map(({ task, text }) => `- ${task === '' ? '' : `${task}: `}${oneLine(text)}`) ?? [];
+  const doubts = heading('A critic found in it', found.join('\n'));
   const wanted = said.length === 0 ? '' : `\n\n${heading('Requested changes', said.join('\n'))}`;
-  return `${heading(`Version ${version}, which you are to improve`, fenced(specDocument(draft), 'markdown'))}${wanted}`;
+  return `${heading(`Version ${version}, which you are to improve`, fenced(specDocument(draft), 'markdown'))}${wanted}${doubts === '' ? '' : `\n\n${doubts}`}`;
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

@@ -36,7 +36,7 @@ const FACTS: { [T in Trigger]: TriggerFacts[T] } = {
   },
   before_finalize_spec: { in_scope: '- parts', out_of_scope: '- wholes' },
   external_dependencies: { dependencies: '- a printer' },
-  spec_complete: { tasks: 1, complexity: 'low', risks: 'none' },
+  spec_complete: { tasks: 1, complexity: 'low', risks: 'none', critic: '' },
   multiple_implementations: { ...of, question: 'Which?', first: 'A list', second: 'A map', recommendation: 'A map' },
   validation_passed: { ...of, gates: 1, checks: 'test' },
   idea_created: { title: 'Tides' },
@@ -144,7 +144,9 @@ const agent = (spec: SpecDraft): Agent => ({
         ? { outcome: 'replied', summary: '', ideation }
         : mode === 'specify'
           ? { outcome: 'spec_ready', summary: '', spec }
-          : { outcome: 'failed', summary: 'cannot' };
+          : mode === 'critique'
+            ? { outcome: 'critiqued', summary: '', critique: { findings: [] } }
+            : { outcome: 'failed', summary: 'cannot' };
     return { end: Promise.resolve({ kind: 'result', envelope }), stop: async () => undefined };
   },
 });

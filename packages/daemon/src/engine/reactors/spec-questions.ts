@@ -1,4 +1,4 @@
-import type { Question, Spec, SpecDraft } from '@tidemill/contract';
+import type { Question, Spec, SpecDraft, SpecFinding } from '@tidemill/contract';
 import { type Command, readinessOf } from '@tidemill/core';
 import type { Catalogue, Trigger, TriggerFacts } from '../../ports.ts';
 
@@ -46,11 +46,16 @@ export function openPoints(catalogue: Catalogue | undefined, { ambiguities, arch
 }
 
 /** What a person is told and asked about a draft that can be approved. */
-export function aboutDraft(catalogue: Catalogue | undefined, draft: SpecDraft): Raised[] {
+export function aboutDraft(catalogue: Catalogue | undefined, draft: SpecDraft, critique: Spec['critique']): Raised[] {
   const { scope, dependencies, tasks, risks } = draft;
   const list = (lines: string[]) => (lines.length === 0 ? '- nothing' : lines.map((line) => `- ${line}`).join('\n'));
   const hasScope = scope.in.length + scope.out.length > 0;
-  const facts = { tasks: tasks.length, complexity: complexityOf(draft), risks: risks.join(', ') || 'none named' };
+  const facts = {
+    tasks: tasks.length,
+    complexity: complexityOf(draft, critique?.findings ?? []),
+    risks: risks.join(', ') || 'none named',
+    critic: criticWords(critique),
+  };
   return [
     {
       trigger: 'before_finalize_spec',
@@ -85,11 +90,21 @@ function questionsOf<T extends Trigger>(catalogue: Catalogue | undefined, trigge
 const HOUR = 60;
 
 /** In words, from the estimates: a task without one counts as an hour. */
-function complexityOf({ tasks }: SpecDraft): string {
+function complexityOf({ tasks }: SpecDraft, findings: readonly SpecFinding[]): string {
   const minutes = tasks.reduce((sum, { estimateMinutes }) => sum + (estimateMinutes ?? HOUR), 0);
-  const weak = tasks.filter((task) => !readinessOf(task).isReady).length;
+  const weak = tasks.filter((task) => !readinessOf(task, findings).isReady).length;
   const size = minutes <= 4 * HOUR ? 'low' : minutes <= 16 * HOUR ? 'medium' : 'high';
   return `${size}, about ${Math.max(1, Math.round(minutes / HOUR))} h${weak > 0 ? `, ${weak} not ready to be built` : ''}`;
+}
+
+function criticWords(critique: Spec['critique']): string {
+  if (!critique) return 'No critic has read it.';
+  if (critique.why !== '') return `No critic has read it: ${critique.why}.`;
+  if (critique.findings.length === 0) return 'A critic has read it and found nothing wrong.';
+  const lines = critique.findings.map(
+    ({ task, severity, text }) => `- ${severity}${task === '' ? '' : `, ${task}`}: ${text}`,
+  );
+  return `A critic has read it and found:\n\n${lines.join('\n')}`;
 }
 
 /** The labels of the question about requirements that are not met. */

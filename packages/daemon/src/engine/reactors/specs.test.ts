@@ -3,7 +3,9 @@ import {
   type ProjectRules,
   personActor,
   type Spec,
+  SpecCritique,
   SpecDraft,
+  type SpecFinding,
   type SpecTask,
 } from '@tidemill/contract';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -157,6 +159,12 @@ describe('the building of a specification', { timeout: 60_000 }, () => {
   });
 });
 
+const critique = (...findings: Partial<SpecFinding>[]): AgentEnvelope => ({
+  outcome: 'critiqued',
+  summary: '',
+  critique: SpecCritique.parse({ findings }),
+});
+
 describe('the questions about a draft', { timeout: 60_000 }, () => {
   const approach = (name: string) => ({ name, pros: ['simple'], cons: ['slow'], effort: '1 h' });
   const first = {
@@ -165,17 +173,24 @@ describe('the questions about a draft', { timeout: 60_000 }, () => {
   };
   const second = { ...draftOf([READY]), scope: { in: ['parts'], out: [] }, dependencies: ['a printer'] };
 
-  async function request(drafts: SpecDraft[]) {
+  async function request(
+    drafts: SpecDraft[],
+    critic: () => AgentEnvelope = () => critique(),
+    rules: Partial<ProjectRules> = {},
+  ) {
     const left = [...drafts];
     const agent: Agent = {
       label: 'specifier',
-      start() {
-        const envelope: AgentEnvelope = { outcome: 'spec_ready', summary: '', spec: left.shift() };
+      start(request, sink) {
+        const { mode } = request.brief;
+        if (mode === 'implement') return silentAgent.start(request, sink);
+        const envelope: AgentEnvelope =
+          mode === 'critique' ? critic() : { outcome: 'spec_ready', summary: '', spec: left.shift() };
         return { end: Promise.resolve({ kind: 'result', envelope }), stop: async () => undefined };
       },
     };
     const catalogue = loadCatalogue({ root: '/nowhere', builtinDir: assetDir('prompts/questions') });
-    bed = await EngineBed.open({}, () => ({ agentFor: () => agent, catalogue }));
+    bed = await EngineBed.open(rules, () => ({ agentFor: () => agent, catalogue }));
     const source = { kind: 'text', ideaId: null, text: 'x' } as const;
     await bed.must({ type: 'spec.request', projectId: bed.projectId, specId: 'spec_1', title: 'x', source, by: ada });
     await bed.start();
@@ -217,5 +232,54 @@ describe('the questions about a draft', { timeout: 60_000 }, () => {
       await answer('requirement_ambiguous', 'it means this');
     }
     expect(await spec()).toMatchObject({ status: 'draft', version: 4 });
+  });
+
+  const complete = async () => {
+    const open = await bed.store.records({ noun: 'question', parent: 'spec_1', isOpen: true });
+    return open.find(({ tags }) => tags.includes('spec_complete'));
+  };
+  const newest = async () => (await spec()).critique;
+
+  it('a critic reads a draft before a person is asked; a serious finding needs an override', async () => {
+    const text = 'src/rows.ts does not exist';
+    await request([second], () => critique({ task: 'T1', severity: 'serious', text }));
+    expect((await complete())?.text).toContain(`A critic has read it and found:\n\n- serious, T1: ${text}`);
+    expect((await complete())?.text).toContain('1 not ready to be built');
+    const log = (await bed.log('spec.critiqued', 'question.asked')).map(({ body }) => body.type);
+    expect(log[0]).toBe('spec.critiqued');
+    const tools = { store: bed.store, ids: createIds(bed.clock) };
+    const approve = async (override: boolean) => approveSpec(tools, await spec(), { version: 1, override, by: ada });
+    await expect(approve(false)).rejects.toThrow(`T1 (65): the critic: ${text}`);
+    await approve(true);
+    expect((await spec()).approved?.overridden).toEqual(['T1']);
+  });
+
+  it('each version is read by a critic once, and only by an agent that works', async () => {
+    let reads = 0;
+    await request([second, second], () => {
+      reads += 1;
+      return reads === 1 ? critique() : { outcome: 'failed', summary: 'no model is there' };
+    });
+    expect(await newest()).toEqual({ version: 1, findings: [], why: '' });
+    await answer('before_finalize_spec', 'Wheels are missing');
+    await bed.pass(120 * MINUTE);
+    expect(await newest()).toMatchObject({
+      version: 2,
+      findings: [],
+      why: expect.stringContaining('no model is there'),
+    });
+    expect((await complete())?.text).toContain('No critic has read it: ');
+    expect((await bed.log('spec.critique_requested')).length).toBe(2);
+  });
+
+  it('no critic reads it when the settings say so', async () => {
+    await request([second], critique, { specs: { buildLimitMs: 1, critic: false } });
+    expect(await bed.log('spec.critique_requested')).toEqual([]);
+    expect((await complete())?.text).toContain('No critic has read it.');
+  });
+
+  it('a critic that asks instead of reading is left out', async () => {
+    await request([second], () => ({ outcome: 'needs_info', summary: '', open_questions: [] }));
+    expect((await complete())?.text).toContain('No critic has read it: a critic asks nobody');
   });
 });

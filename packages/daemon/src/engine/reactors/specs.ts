@@ -1,6 +1,7 @@
 import {
   AppError,
   ENGINE,
+  elapsed,
   type LoggedEvent,
   type Question,
   REACTORS,
@@ -9,7 +10,15 @@ import {
   type SpecVersion,
   specVersionId,
 } from '@tidemill/contract';
-import { abortReason, asksFirst, type BuildState, buildState, type Command, workedTime } from '@tidemill/core';
+import {
+  abortReason,
+  asksFirst,
+  type BuildState,
+  buildState,
+  type Command,
+  critiqueOf,
+  workedTime,
+} from '@tidemill/core';
 import type { OwnWrites, Reactor, ReactorCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { approveSpec, extendSpec, stopSpec } from '../flows/spec.ts';
@@ -28,6 +37,8 @@ import { StandingAlerts } from './standing-alerts.ts';
 
 const FOLLOWED = REACTORS.specs.on;
 const MINUTE = 60_000;
+/** How long a draft waits for a critic that nobody works on. */
+const CRITIC_WAIT_MS = 15 * MINUTE;
 /** Shares of the tasks at which a person is told. */
 const MILESTONES = [0.5, 1];
 
@@ -80,8 +91,8 @@ export class SpecWatch implements Reactor {
     const open = await store.records({ noun: 'spec', projectId: this.projectId, isOpen: true });
     const built = open.filter(({ status }) => status === 'approved' || status === 'building');
     this.#byTask = new Map(built.flatMap(({ id, tasks }) => tasks.map(({ taskId }) => [taskId, id] as const)));
-    // The time limit is the only thing that no event tells.
-    if (built.length > 0) call.tickIn(MINUTE);
+    // The time limits are the only thing that no event tells.
+    if (built.length > 0 || open.some(({ criticJobId }) => criticJobId !== null)) call.tickIn(MINUTE);
     const isStopped = ({ status, stoppedBy }: Spec) =>
       status === 'failed' || (status === 'aborted' && stoppedBy?.kind === 'engine');
     await this.#alerts.settle(
@@ -127,9 +138,9 @@ export class SpecWatch implements Reactor {
 
   /** Asks about a finished draft, and does what the answers say. A document by hand needs no questions. */
   async #present(spec: Spec, { by, draft, version }: SpecVersion): Promise<void> {
-    if (by.kind !== 'agent') return;
+    if (by.kind !== 'agent' || (await this.#isCritiqued(spec))) return;
     const at = versionName(spec);
-    const raised = aboutDraft(this.#deps.catalogue, draft);
+    const raised = aboutDraft(this.#deps.catalogue, draft, critiqueOf(spec, version));
     const asked = await this.#ask(spec, raised, at);
     const answered = (trigger: string) => asked.find(({ sourceId }) => sourceId === sourceOf(trigger, at));
     for (const trigger of ['before_finalize_spec', 'external_dependencies']) {
@@ -144,6 +155,16 @@ export class SpecWatch implements Reactor {
     if (!complete?.answer || !isAgreed(complete)) return;
     const approval = { version, override: false, by: complete.answer.by };
     await this.#tried(`S${spec.number} was not approved`, () => approveSpec(this.#tools, spec, approval));
+  }
+
+  /** Whether a critic still reads it. Nobody waits for long: a critic that no worker takes up is left out. */
+  async #isCritiqued({ id: subjectId, criticJobId: jobId }: Spec): Promise<boolean> {
+    if (jobId === null) return false;
+    const job = await this.#deps.store.record('job', jobId);
+    if (!job || job.lease !== null || this.#deps.clock.now() - job.createdAt < CRITIC_WAIT_MS) return true;
+    const why = `no agent took it within ${elapsed(CRITIC_WAIT_MS)}`;
+    await this.#execute({ type: 'job.cancel', projectId: this.projectId, subjectId, jobId, why });
+    return true;
   }
 
   async #build(spec: Spec): Promise<void> {

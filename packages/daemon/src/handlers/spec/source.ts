@@ -10,6 +10,14 @@ const NEW_REPOSITORY = 'Propose the first skeleton of this repository, its gates
 export async function sourceOf(
   services: Services,
   project: Project,
+  { targetComplexity, ...input }: Pick<Signed<'newSpec'>, 'text' | 'idea' | 'from' | 'targetComplexity'>,
+): Promise<SpecSource> {
+  return { ...(await requestOf(services, project, input)), ...(targetComplexity && { targetComplexity }) };
+}
+
+async function requestOf(
+  services: Services,
+  project: Project,
   { text = '', idea, from }: Pick<Signed<'newSpec'>, 'text' | 'idea' | 'from'>,
 ): Promise<SpecSource> {
   if (idea !== undefined) return fromIdea(services, project, idea);

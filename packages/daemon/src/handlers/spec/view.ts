@@ -10,7 +10,15 @@ import type {
   Task,
 } from '@tidemill/contract';
 import { AppError } from '@tidemill/contract';
-import { inBuildOrder, newestByGate, readinessOf, requirementProgress, specDiff, specDocument } from '@tidemill/core';
+import {
+  critiqueOf,
+  inBuildOrder,
+  newestByGate,
+  readinessOf,
+  requirementProgress,
+  specDiff,
+  specDocument,
+} from '@tidemill/core';
 import { gotchasOf } from '../../engine/flows/spec.ts';
 import type { Store } from '../../ports.ts';
 import type { Services } from '../context.ts';
@@ -70,6 +78,7 @@ export async function detailOf(
       .sort((a, b) => a.version - b.version)
       .map(({ version, by, at, comments }) => ({ version, by, at, comments: comments.length })),
     comments: shown?.comments ?? [],
+    critique: shown && critiqueOf(spec, shown.version),
     document: draft ? specDocument(draft) : '',
     requirements: draft ? requirementsOf(spec, draft, rows) : [],
     tasks: draft
@@ -98,11 +107,12 @@ async function taskViews(
   gotchas: Awaited<ReturnType<typeof gotchasOf>>,
 ): Promise<SpecTaskView[]> {
   const links = new Map(spec.tasks.map(({ key, taskId }) => [key, taskId]));
+  const findings = critiqueOf(spec, spec.version)?.findings;
   const views = inBuildOrder(draft.tasks).map(async (task): Promise<SpecTaskView> => {
     const row = rows.get(links.get(task.id) ?? '');
     return {
       ...task,
-      readiness: readinessOf(task),
+      readiness: readinessOf(task, findings),
       gotchas: gotchas.get(task.id) ?? [],
       ...(await became(store, row)),
     };

@@ -94,6 +94,7 @@ function Known({ detail }: { detail: SpecDetail }) {
           <Answer question={question} />
         </section>
       ))}
+      <Critic detail={detail} />
       {version ? <Parts detail={detail} /> : <Waiting detail={detail} />}
       {isRevising && <ReviseDialog detail={detail} onClose={() => revise(false)} />}
     </article>
@@ -115,6 +116,27 @@ function Standing({ detail: { spec, version } }: { detail: SpecDetail }) {
       )}
       {spec.why && <span className={lookOf(spec.status)}>{plainLine(spec.why)}</span>}
     </span>
+  );
+}
+
+/** What the critic said about the version shown. */
+function Critic({ detail: { spec, critique } }: { detail: SpecDetail }) {
+  if (spec.criticJobId !== null) return <p className="dim">A critic reads this version before you are asked.</p>;
+  if (!critique) return null;
+  if (critique.why) return <p className="dim">No critic has read this version: {plainLine(critique.why)}</p>;
+  if (critique.findings.length === 0) return <p className="dim">A critic has read it and found nothing wrong.</p>;
+  return (
+    <section className="card">
+      <h2>What a critic found</h2>
+      <ul>
+        {critique.findings.map(({ task, severity, text }) => (
+          <li key={`${task} ${text}`} className={severity === 'serious' ? 'waiting' : ''}>
+            {task && <strong>{plainLine(task)}: </strong>}
+            <span dir="auto">{plainLine(text)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

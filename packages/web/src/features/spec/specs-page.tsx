@@ -1,6 +1,6 @@
 import './spec.css';
 import { useQuery } from '@tanstack/react-query';
-import type { SpecSummary } from '@tidemill/contract';
+import { type SpecSummary, TargetComplexity } from '@tidemill/contract';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, withTimeout } from '../../api.ts';
@@ -83,10 +83,14 @@ function Line({ spec }: { spec: SpecSummary }) {
 function NewSpec({ onClose }: { onClose: () => void }) {
   const project = useProject();
   const [text, setText] = useState('');
+  const [size, setSize] = useState('');
   const [, go] = useLocation();
   const to = useTo();
   const send = async () => {
-    const { number } = await api.newSpec({ project: project.id, by: 'page', text });
+    const { number } = await api.newSpec({
+      ...{ project: project.id, by: 'page', text },
+      ...(size === '' ? {} : { targetComplexity: TargetComplexity.parse(size) }),
+    });
     go(to(`/specs/${number}`));
   };
   return (
@@ -102,6 +106,14 @@ function NewSpec({ onClose }: { onClose: () => void }) {
       <label>
         What should be built?
         <textarea rows={8} dir="auto" value={text} onChange={(event) => setText(event.target.value)} />
+      </label>
+      <label>
+        How much of it?
+        <select value={size} onChange={(event) => setSize(event.target.value)}>
+          <option value="">The agent decides</option>
+          <option value="mvp">The smallest version that someone can use</option>
+          <option value="full">Everything that belongs to it</option>
+        </select>
       </label>
       <p className="dim">
         An agent reads the code and writes requirements and tasks. Nothing is built before you approve.
