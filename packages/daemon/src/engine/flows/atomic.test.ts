@@ -89,6 +89,17 @@ describe('a purge of the queue', () => {
     expect(await records()).toMatchObject([{ operation: 'purge_queue', tasks: [2, 3] }]);
   });
 
+  test('cancels every task of a queue that is longer than a page, from the first to the last', async () => {
+    const all = Array.from({ length: 1001 }, (_, index) => index + 1);
+    await executeTogether(
+      mill.store,
+      all.map((number) => newTask({ taskId: `task_${number}` })),
+    );
+    expect(await purgeQueue(mill.store, (await mill.store.project(PROJECT))!, ada)).toEqual(all);
+    expect(await mill.store.tasks({ projectId: PROJECT, stages: ['open'] })).toEqual([]);
+    expect((await records()).map((body) => 'tasks' in body && body.tasks.length)).toEqual([1000, 1]);
+  });
+
   test('of an empty queue is on record, too', async () => {
     expect(await purgeQueue(mill.store, (await mill.store.project(PROJECT))!, ada)).toEqual([]);
     expect(await records()).toMatchObject([{ operation: 'purge_queue', tasks: [], by: ada }]);
