@@ -35,10 +35,11 @@ export {
 } from './gate/deciding/changed-file.ts';
 export { manifestsOf, namedPaths } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
-export { isOfTests } from './gate/deciding/names.ts';
+export { isCode, isOfTests } from './gate/deciding/names.ts';
 export type { GateReads } from './gate/deciding/observed.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export { fewerTests, hasFewerTests, isComparedWith } from './gate/fewer-tests.ts';
+export { nearTo } from './gate/mutants/concern.ts';
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';

@@ -1,9 +1,12 @@
 import {
   addedLines,
+  isCode,
+  isOfTests,
   isTested,
   looksAtItself,
   type Mutant,
   mutantsOf,
+  nearTo,
   plantable,
   planted,
   reachOf,
@@ -14,6 +17,8 @@ import type { EngineDeps } from '../deps.ts';
 /** How many changed files are looked at, and how many others. */
 const MOST_CHANGED = 3;
 const MOST_OTHERS = 12;
+/** Files that are read to see which of them load what is changed. */
+const MOST_LOADING = 600;
 /** Files that are broken together to see whether a gate reads any of them. */
 const MOST_BROKEN = 100;
 
@@ -35,9 +40,11 @@ export interface PlantedFault {
 export interface Field {
   /** In files that the candidate changes. The ones first that can affect how they are tested. */
   changed: Source[];
+  /** In files that the change concerns otherwise: what its tests and new files load, and what loads them. */
+  concerned: Source[];
   others: Source[];
-  /** Added code could recognise that its own file was changed. */
-  isSelfAware: boolean;
+  /** A fault in a changed file is not enough: another part of the change, or a look at its own file, may hide others. */
+  isApart: boolean;
   /** Identifies everything but the content of the sources: tests, settings, the names of all files. */
   surroundings: string;
 }
@@ -57,10 +64,12 @@ export async function fieldOf(deps: EngineDeps, commit: string, base: string, se
   const stems = testedStems(paths);
   const isChanged = (path: string) => afterOids.get(path) !== beforeOids.get(path);
   const changedPaths = inRandomOrder.filter(({ path }) => isChanged(path)).map(({ path }) => path);
+  const concern = await concernOf(deps, commit, paths.filter(isChanged), { all: paths, plantable: changedPaths });
+  const rank = (path: string) => (concern.near.get(path) ?? FAR) * 2 - Number(isTested(path, stems));
   const otherPaths = inRandomOrder
     .filter(({ path }) => !isChanged(path))
     .map(({ path }) => path)
-    .sort((one, other) => Number(isTested(other, stems)) - Number(isTested(one, stems)))
+    .sort((one, other) => rank(one) - rank(other))
     .slice(0, MOST_BROKEN);
   const texts = await textsOf(deps, base, [...changedPaths.slice(0, MOST_BROKEN), ...otherPaths]);
   const newTexts = changedPaths.length === 0 ? texts : await textsOf(deps, commit, changedPaths.slice(0, MOST_BROKEN));
@@ -76,12 +85,38 @@ export async function fieldOf(deps: EngineDeps, commit: string, base: string, se
   const added = new Map(changed.map(({ path, before: b, after: a }) => [path, addedLines(b.text, a.text)]));
   const sources = new Set(programs);
   const rest = after.filter(([path]) => !sources.has(path)).map((entry) => entry.join(' '));
+  const others = otherPaths.flatMap(source);
   return {
     changed: changed.sort((one, other) => reachOf(added.get(other.path)!) - reachOf(added.get(one.path)!)),
-    others: otherPaths.flatMap(source),
-    isSelfAware: [...added.values()].some(looksAtItself),
+    concerned: others.filter(({ path }) => concern.near.has(path)),
+    others: others.filter(({ path }) => !concern.near.has(path)),
+    isApart: concern.isApart || [...added.values()].some(looksAtItself),
     surroundings: hash([...programs, '', ...rest].join('\n')).slice(0, 24),
   };
+}
+
+const FAR = 100;
+
+/**
+ * How near each file is to those parts of a change in which no fault can be planted: tests, new files, and files without
+ * anything to break. `isApart`: one of them concerns none of the other changed sources.
+ */
+async function concernOf(
+  deps: EngineDeps,
+  commit: string,
+  changed: string[],
+  { all, plantable: own }: { all: string[]; plantable: string[] },
+): Promise<{ near: Map<string, number>; isApart: boolean }> {
+  if (changed.length === 0) return { near: new Map(), isApart: false };
+  const texts = await textsOf(deps, commit, [...new Set([...changed, ...all])].filter(isCode).slice(0, MOST_LOADING));
+  const open = own.filter((path) => mutantsOf(path, texts.get(path) ?? '').some(({ kind }) => kind !== 'syntax'));
+  const silent = changed.filter((path) => texts.has(path) && !open.includes(path));
+  const isOther = (path: string) => !changed.includes(path) && !isOfTests(path);
+  const isApart = silent.some((path) => {
+    const near = nearTo([path], texts);
+    return [...near.keys()].some(isOther) && !open.some((each) => near.has(each));
+  });
+  return { near: nearTo(silent.length > 0 ? silent : changed, texts), isApart: isApart && open.length > 0 };
 }
 
 const byChance = (one: { chance: string }, other: { chance: string }) => (one.chance < other.chance ? -1 : 1);
@@ -136,15 +171,16 @@ function* inTurn(lists: PlantedFault[][]): Generator<PlantedFault> {
     }
 }
 
-export const nearest = (field: Field): { changed: Source[]; others: Source[] } => ({
+export const nearest = (field: Field): Pick<Field, 'changed' | 'concerned' | 'others'> => ({
   changed: field.changed.slice(0, MOST_CHANGED),
+  concerned: field.concerned.slice(0, MOST_CHANGED),
   others: field.others.slice(0, MOST_OTHERS),
 });
 
 /** All files with a syntax error each: whoever reads one of them fails. */
 export function brokenTexts(field: Field, side: 'before' | 'after'): Map<string, string> {
   return new Map(
-    [...field.changed, ...field.others].slice(0, MOST_BROKEN).flatMap((source) => {
+    [...field.changed, ...field.concerned, ...field.others].slice(0, MOST_BROKEN).flatMap((source) => {
       const { text } = source[side];
       const mutant = mutantsOf(source.path, text).find(({ kind }) => kind === 'syntax');
       const faulty = mutant ? planted(text, mutant) : null;

@@ -1,4 +1,4 @@
-import { type Mutant, planted } from '@tidemill/core';
+import { type Mutant, mutantsOf, planted } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
 import { brokenTexts, type Field, faultsIn, fieldOf, nearest, type PlantedFault } from './field.ts';
@@ -61,18 +61,19 @@ export class Tripwires {
     const { commit, base } = candidate;
     const seed = this.#deps.ids.next('tripwire');
     const field = await fieldOf(this.#deps, commit, base, seed);
-    if (field.changed.length + field.others.length === 0) return [];
+    if (field.changed.length + field.concerned.length + field.others.length === 0) return [];
     const look = await this.#lookAt(candidate, field, seed);
     const { seeing, blind } = await this.#withReaders(look, gates, 'landing');
-    const { changed, others } = nearest(field);
+    const { changed, concerned, others } = nearest(field);
     const common = await this.#examine(look, changed, seeing);
     const anew = await examineRewritten(this.#deps, look, changed, common.open);
     const first = { blind: [...common.blind, ...anew.blind], open: anew.open };
     blind.push(...first.blind);
-    // Code that looks at its own file may be blind only as long as that file is unchanged.
-    const second = field.isSelfAware ? without(seeing, first.blind) : first.open;
-    const last = await this.#examine(look, others, second);
-    blind.push(...last.blind);
+    // Code that looks at its own file may be blind only as long as that file is unchanged. Another part may blind others.
+    const second = field.isApart ? without(seeing, first.blind) : first.open;
+    const near = await this.#examine(look, concerned, second);
+    const last = await this.#examine(look, others, near.open);
+    blind.push(...near.blind, ...last.blind);
     for (const gate of last.open.filter((open) => first.open.includes(open))) await this.#noteWeak(look, gate);
     return blind;
   }
@@ -165,6 +166,7 @@ export class Tripwires {
       for (const gate of asked) {
         const sight = sights.get(gate);
         if (sight === 'strike') strikes.set(gate, [...(strikes.get(gate) ?? []), fault.mutant]);
+        if (sight === 'strike') strikes.get(gate)!.push(...(await this.#again(look, fault, gate)));
         const isOver = sight === 'noticed' || (strikes.get(gate)?.length ?? 0) >= STRIKES;
         if (sight === 'noticed') strikes.delete(gate);
         if (isOver) open = open.filter((other) => other !== gate);
@@ -172,6 +174,16 @@ export class Tripwires {
     }
     const blind = [...strikes].map(([gate, mutants]) => ({ gate, mutants }));
     return { blind, open: without(open, blind) };
+  }
+
+  /** Another fault of the same line: only some lines may have become invisible, while others are still tested. */
+  async #again(look: Look, { mutant, source }: PlantedFault, gate: string): Promise<Mutant[]> {
+    const other = mutantsOf(source.path, source.before.text).find(
+      (each) => each.kind !== 'syntax' && each.before === mutant.before && each.after !== mutant.after,
+    );
+    if (!other || planted(source.after.text, other) === null) return [];
+    const sights = await this.#plant(look, { mutant: other, source }, [gate]);
+    return sights.get(gate) === 'strike' ? [other] : [];
   }
 
   async #notKnownAsUnnoticed({ mutant, source }: PlantedFault, gates: string[]): Promise<string[]> {
