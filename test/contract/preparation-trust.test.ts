@@ -67,6 +67,24 @@ describe('a layer made from a landed tree', () => {
     expect(on.timesRun()).toBe(runsBefore + 1);
   });
 
+  it('is not used for work that changes any other file which the steps read, and is made again when that lands', async () => {
+    const more =
+      'mkdir -p deps; cat lock > deps/lib; while read -r f; do cat "$f" >> deps/lib; done < lists/all; echo >> "$RUNS"\n';
+    await on.commit({ 'install.sh': more, 'lists/all': 'data/a\n', 'data/a': 'a\n', 'data/b': 'b\n' });
+    const prepare = on.preparation();
+    expect(await on.foundBy(prepare, 1)).toBe('one\na\n');
+    const work = await on.handIn(await on.open(2), { 'data/a': 'other\n' });
+    expect(await on.proven(prepare, work.tip, work)).toBe('one\nother\n');
+    const runs = on.timesRun();
+    // A file that they do not read makes no difference, also for the next daemon.
+    const next = on.preparation();
+    const unread = await on.handIn(await on.open(3), { 'data/b': 'other\n' });
+    expect(await on.proven(next, unread.tip, unread)).toBe('one\na\n');
+    expect(on.timesRun()).toBe(runs);
+    const landed = await on.commit({ 'data/a': 'landed\n' });
+    expect(await on.proven(next, landed)).toBe('one\nlanded\n');
+  });
+
   it('is not written through a link that a change put in its way', async () => {
     await on.commit({ '.gitignore': 'deps/\npackages/a/deps/\n', 'install.sh': `${GOOD}cp -r deps packages/a/\n` });
     const prepare = on.preparation();

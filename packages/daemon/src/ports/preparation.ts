@@ -31,6 +31,8 @@ export interface Preparation {
   checkout(checkout: CleanCheckout, request: PreparationRequest): Promise<Prepared>;
   /** The commands of the steps: their scripts decide what gates see. */
   readonly checks: readonly CheckCommand[];
+  /** Files that the steps were seen to read, besides those that say what is installed. */
+  reads(): Promise<ReadonlySet<string>>;
   /** Removes what was made from the work of tasks that are not alive. */
   tidy(isAlive: (task: number) => boolean): Promise<void>;
   /** Resolves when no copy is being made in advance. */

@@ -28,16 +28,24 @@ const INSTALLERS = new RegExp(
 export const prepareChecks = (steps: readonly PrepareStep[]): CheckCommand[] =>
   steps.map(({ run }) => ({ name: run, run: `${run}\nnpm run ${LIFECYCLE}`, proves: [], of: 'prepare' as const }));
 
+/** Whether a file says what is installed: it is declared in the config, or known to package managers. */
+export const isOfInstaller = (steps: readonly PrepareStep[], file: string): boolean =>
+  INSTALLERS.test(file) || steps.some((step) => step.files.some((glob) => matches(file, glob)));
+
+const matches = (file: string, glob: string) => file === glob || (/[*?[{]/.test(glob) && path.matchesGlob(file, glob));
+
 export type InputFile = [file: string, version: string];
 
 /**
- * The files of a commit that the steps read, as far as this can be known without running them: the declared ones, the
- * scripts that the commands name with the files beside them, and the files that installers read by themselves.
+ * The files of a commit that the steps read: those that they were seen to read, and what can be known without running
+ * them: the declared files, the scripts that the commands name with the files beside them, and the files that installers
+ * read by themselves.
  */
 export async function inputsOf(
   steps: readonly PrepareStep[],
   workspace: Pick<Workspace, 'filesAt' | 'changedFiles'>,
   commit: string,
+  read: ReadonlySet<string>,
 ): Promise<InputFile[]> {
   const checks = prepareChecks(steps);
   const [files, { before }] = await Promise.all([
@@ -46,12 +54,11 @@ export async function inputsOf(
   ]);
   const named = namedPaths(checks, before);
   const folders = [...named.folders.keys()];
-  const globs = steps.flatMap((step) => step.files);
   return files.filter(
     ([file]) =>
-      INSTALLERS.test(file) ||
+      read.has(file) ||
+      isOfInstaller(steps, file) ||
       named.files.has(file) ||
-      folders.some((folder) => file.startsWith(folder)) ||
-      globs.some((glob) => file === glob || (/[*?[{]/.test(glob) && path.matchesGlob(file, glob))),
+      folders.some((folder) => file.startsWith(folder)),
   );
 }

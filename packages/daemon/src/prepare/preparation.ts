@@ -3,9 +3,10 @@ import path from 'node:path';
 import type { CleanCheckout, Preparation, PreparationRequest, Prepared, Workspace } from '../ports.ts';
 import { shownPlace } from '../process/clone-place.ts';
 import { copyIncluded, type IncludeOptions } from './include.ts';
-import { inputsOf, prepareChecks } from './inputs.ts';
+import { inputsOf, isOfInstaller, prepareChecks } from './inputs.ts';
 import { landedKey, taskKey } from './layer-key.ts';
 import { Layers } from './layers.ts';
+import { PrepareReads } from './reads.ts';
 import { runSteps, type StepFailure, type StepsOptions } from './steps.ts';
 
 export interface PreparationOptions extends StepsOptions, Pick<IncludeOptions, 'root' | 'onNote'> {
@@ -69,6 +70,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
       return prepare({ name, path: folder, commit, base: request.base, task: request.taskNumber }, request, checkout);
     },
     checks: prepareChecks(options.steps),
+    reads: () => maker.reads(),
     tidy: (isAlive) => maker.tidy(isAlive),
     settled: () => maker.settled(),
   };
@@ -84,27 +86,35 @@ class Maker {
   readonly #making = new Map<string, Promise<StepFailure | null>>();
   /** The hash of the input files, by commit. */
   readonly #inputs = new Map<string, Promise<string>>();
+  readonly #reads: PrepareReads;
 
   constructor(options: PreparationOptions) {
     this.#options = options;
     this.#layers = new Layers(path.join(options.dataDir, 'prepared'));
+    this.#reads = new PrepareReads(options.dataDir, shortHash(options.steps));
   }
 
   async provide(spot: Spot, request: PreparationRequest, checkout?: CleanCheckout): Promise<StepFailure | null> {
     if (this.#options.steps.length === 0) return null;
-    const source = await this.#sourceOf(spot);
-    return this.#layers.using(source.key, () => this.#provide(source, spot, request, checkout));
+    for (;;) {
+      const source = await this.#sourceOf(spot);
+      const result = await this.#layers.using(source.key, () => this.#provide(source, spot, request, checkout));
+      if (result !== 'learned') return result;
+    }
   }
 
+  /** `learned`: the steps were seen to read more files, so that the key is another one. */
   async #provide(
     source: Source,
     spot: Spot,
     request: PreparationRequest,
     checkout: CleanCheckout | undefined,
-  ): Promise<StepFailure | null> {
+  ): Promise<StepFailure | null | 'learned'> {
     const { key } = source;
-    const failure = await this.#ensure(source, request);
+    const known = await this.#reads.known();
+    const failure = await this.#ensure(source, request, known);
     if (failure) return failure;
+    if ((await this.#reads.known()) !== known) return 'learned';
     const layer = await this.#layers.find(key);
     if (!layer) return { text: 'The prepared files are missing from the data folder.', isEnvironment: true };
     const has = (await this.#layers.has(spot.name, spot.path)) === key;
@@ -139,6 +149,11 @@ class Maker {
     return failure && { ...failure, isEnvironment: failure.isEnvironment || isLanded };
   }
 
+  async reads(): Promise<ReadonlySet<string>> {
+    const known = [...((await this.#reads.known()) ?? [])];
+    return new Set(known.filter((file) => !isOfInstaller(this.#options.steps, file)));
+  }
+
   settled(): Promise<void> {
     return this.#layers.settled();
   }
@@ -147,10 +162,14 @@ class Maker {
     return this.#layers.tidy(isAlive);
   }
 
-  /** Makes sure that the layer of the key exists. */
-  async #ensure(source: Source, request: PreparationRequest): Promise<StepFailure | null> {
+  /** Makes sure that the layer of the key exists, or that more is known about what the steps read. */
+  async #ensure(
+    source: Source,
+    request: PreparationRequest,
+    read: ReadonlySet<string> | null,
+  ): Promise<StepFailure | null> {
     const { key } = source;
-    while (!(await this.#layers.find(key))) {
+    while ((await this.#reads.known()) === read && !(await this.#layers.find(key))) {
       const known = this.#making.get(key);
       if (!known) {
         const making = this.#makeLayer(source, request).finally(() => this.#making.delete(key));
@@ -173,14 +192,26 @@ class Maker {
       // Files from the steps of another key may be wrong or incomplete.
       checkout.keep([]);
       await checkout.reset();
-      const failure = await runSteps(this.#options, checkout.path, isLanded, request);
+      const read: string[] = [];
+      // Only the target is observed: the key of a task's layer covers its whole tree.
+      const onReads = isLanded ? (files: string[]) => read.push(...files) : undefined;
+      const failure = await runSteps(this.#options, checkout.path, isLanded, request, onReads);
       if (failure) return { ...failure, isEnvironment: failure.isEnvironment || isLanded };
+      const made = isLanded ? await this.#learn(commit, read) : key;
+      if (made !== key && (await this.#layers.find(made))) return null;
       const shownAt = await shownPlace(this.#options.host, checkout.path);
-      await this.#layers.add(key, checkout.path, await checkout.ignored(), shownAt);
+      await this.#layers.add(made, checkout.path, await checkout.ignored(), shownAt);
       return null;
     } finally {
       await checkout.close();
     }
+  }
+
+  /** The key of the landed commit, after its steps were seen to read these files. */
+  async #learn(commit: string, read: string[]): Promise<string> {
+    const tracked = new Set((await this.#options.workspace.filesAt(commit, 'all')).map(([file]) => file));
+    if (await this.#reads.note(read.filter((file) => tracked.has(file)))) this.#inputs.clear();
+    return landedKey(await this.#inputsOf(commit));
   }
 
   /**
@@ -204,9 +235,10 @@ class Maker {
     const known = this.#inputs.get(commit);
     if (known) return known;
     const { steps, workspace } = this.#options;
-    const asked = inputsOf(steps, workspace, commit).then((files) =>
-      shortHash([2, process.platform, process.arch, process.version, steps, files]),
-    );
+    const asked = this.#reads.known().then(async (read) => {
+      const files = await inputsOf(steps, workspace, commit, read ?? new Set());
+      return shortHash([3, process.platform, process.arch, process.version, steps, files, read !== null]);
+    });
     if (this.#inputs.size >= MOST_INPUTS) this.#inputs.clear();
     this.#inputs.set(commit, asked);
     asked.catch(() => this.#inputs.delete(commit));

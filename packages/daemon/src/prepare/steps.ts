@@ -7,6 +7,7 @@ import type { PrepareStep } from '@tidemill/contract';
 import type { PreparationRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { passedOn } from '../process/environment.ts';
+import { observe } from '../process/observe.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { CONTAINER_SOCKETS } from '../process/sandbox.ts';
 import { copyTree, kilobytesOf } from './tree-files.ts';
@@ -31,22 +32,26 @@ const OUTPUT_CHARS = 2_500;
 const UNREACHABLE =
   /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_HAS_EXPIRED|Could not resolve host|Connection (refused|timed out|reset)|Temporary failure in name resolution|certificate verify failed|Network is unreachable|registry .{0,80}(50[0-9]|unavailable)|\b(429|50[234]) (Too Many|Bad Gateway|Service Unavailable|Gateway)|No space left on device|ENOSPC/i;
 
+/** Gets the names of files below the folder that a step has read. */
+export type OnReads = (files: string[]) => void;
+
 /**
  * Runs the steps one after another in the folder. `isTrusted`: every file in it is the target's own. Otherwise the steps
- * get a copy of the downloads, because the change decides what is fetched and written.
+ * get a copy of the downloads, because the change decides what is fetched and written. With `onReads` they are observed.
  */
 export async function runSteps(
   { steps, host, cacheDir }: StepsOptions,
   folder: string,
   isTrusted: boolean,
   request: PreparationRequest,
+  onReads?: OnReads,
 ): Promise<StepFailure | null> {
   const cache = isTrusted ? cacheDir : await mkdtemp(path.join(tmpdir(), 'prepare-'));
   await mkdir(cache, { recursive: true });
   try {
     if (!isTrusted) await seed(cache, cacheDir);
     for (const step of steps) {
-      const failure = await runStep(step, { host, folder, cache }, request);
+      const failure = await runStep(step, { host, folder, cache, onReads }, request);
       if (failure) return failure;
     }
     return null;
@@ -68,11 +73,12 @@ async function seed(cache: string, cacheDir: string): Promise<void> {
 
 async function runStep(
   step: PrepareStep,
-  { host, folder, cache }: { host: ChildHost; folder: string; cache: string },
+  { host, folder, cache, onReads }: { host: ChildHost; folder: string; cache: string; onReads: OnReads | undefined },
   { signal, control, watch }: PreparationRequest,
 ): Promise<StepFailure | null> {
   let output = Buffer.alloc(0);
   const running = watch?.begin(step.timeout);
+  const observation = onReads ? await observe(folder, 'all', host) : undefined;
   const child = startChild({
     host,
     runId: `prepare_${randomUUID()}`,
@@ -86,12 +92,14 @@ async function runStep(
     timeoutMs: step.timeout,
     signal,
     control,
+    ...(observation?.onTrace ? { onTrace: observation.onTrace } : {}),
     onOutput: (chunk) => {
       running?.output();
       output = Buffer.concat([output, chunk]).subarray(-KEPT_OUTPUT);
     },
   });
   const ended = await child.end.finally(() => running?.end());
+  onReads?.((await observation?.end())?.files ?? []);
   if (ended.kind === 'stopped') throw signal.reason;
   if (ended.kind === 'exited' && ended.exitCode === 0) return null;
   const text = stripVTControlCharacters(output.toString('utf8')).trim();

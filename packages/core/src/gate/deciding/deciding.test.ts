@@ -366,6 +366,28 @@ describe('a file that decides about gates', () => {
     expect(reported([lock, change('package.json', '{}', '{"dependencies":{"a":"2"}}')])).toEqual([]);
   });
 
+  test('a lock file that changes behind a new version of the product is reported, unless it only repeats that', () => {
+    const bump = change('package.json', '{\n"version": "1.0.0"\n}', '{\n"version": "1.0.1"\n}');
+    const locked = (version: string, from: string) => `{\n"version": "${version}",\n"a": "${from}"\n}\n`;
+    const change2 = (from: string) => change('package-lock.json', locked('1.0.0', 'x'), locked('1.0.1', from));
+    expect(reported([bump, change2('evil')])).toMatchObject([{ file: 'package-lock.json' }]);
+    expect(reported([bump, change2('x')])).toEqual([]);
+  });
+
+  test.each([
+    ['Cargo.toml', '[dev-dependencies]\nchecks = "1"\n', '[dev-dependencies]\nchecks = { path = "crates/checks" }\n'],
+    ['Cargo.toml', '[dependencies.a]\nversion = "1"\n', '[dependencies.a]\ngit = "https://example.org/a"\n'],
+    ['pyproject.toml', '[project]\ndependencies = ["a"]\n', '[project]\ndependencies = ["a @ file:./a"]\n'],
+    [
+      'pyproject.toml',
+      '[project]\nname = "a"\n',
+      '[project]\nname = "a"\n[project.entry-points.pytest11]\nq = "a.q"\n',
+    ],
+  ])('%s is reported when a package comes from elsewhere', (path, before, after) => {
+    expect(why(path, before, after)).toContain('comes from');
+    expect(why(path, before, before.replace('"1"', '"2"').replace('["a"]', '["a", "b"]'))).toBeNull();
+  });
+
   test('code that cannot be examined is reported', () => {
     expect(reported([{ path: 'src/a.ts', before: null, after: fact(null) }])[0]?.why).toContain('too large');
     expect(reported([{ path: 'logo.png', before: null, after: fact(null) }])).toEqual([]);

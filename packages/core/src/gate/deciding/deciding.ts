@@ -1,9 +1,9 @@
 import { scopesOverlap } from '../../schedule/overlap.ts';
 import type { ChangedFile, CheckCommand, Deciding } from './changed-file.ts';
 import { type NamedPaths, namedPaths } from './command.ts';
-import { isManifest, manifestWhys } from './manifest.ts';
+import { isManifest, manifestWhys, packagesIn } from './manifest.ts';
 import { configurationWhy, folderOf, isCode, isInTestFolder, isOfTests, isTestFile, nameOf } from './names.ts';
-import { type GateReads, observedWhys } from './observed.ts';
+import { type GateReads, isDocument, observedWhys } from './observed.ts';
 import { shown } from './shown.ts';
 import { switchesIn } from './switches.ts';
 import { holdsTests, inlineTestWhys, testChangeWhys } from './test-change.ts';
@@ -11,7 +11,8 @@ import { holdsTests, inlineTestWhys, testChangeWhys } from './test-change.ts';
 /** A larger file is not examined: its `text` must be null. */
 export const LARGEST_LOOKED_INTO = { bytes: 400_000, lines: 20_000 };
 /** Does the content of this file matter, besides the fact that it changed? */
-export const isLookedInto = (path: string) => isCode(path) || isOfTests(path) || isManifest(path);
+export const isLookedInto = (path: string) =>
+  isCode(path) || isOfTests(path) || isManifest(path) || isDocument(path) || isLock(path);
 
 export interface DecidingInput {
   checks: readonly CheckCommand[];
@@ -31,13 +32,13 @@ export interface DecidingInput {
 export function decidingFiles({ checks, changed, manifests, reads = [], source = [] }: DecidingInput): Deciding[] {
   const named = namedPaths(checks, manifests);
   const removed = changed.filter(({ after }) => after === null);
-  const hasManifest = changed.some(({ path }) => MANIFESTS.has(nameOf(path).toLowerCase()));
+  const isExplained = changed.some(changesPackages);
   return changed.flatMap((file) => {
     const moved = file.before === null ? removed.find(({ before }) => before?.oid === file.after?.oid) : undefined;
     const whys = [
       ...whyNamed(file.path, checks, named),
-      ...(LOCK_FILES.has(nameOf(file.path)) && !hasManifest
-        ? ['changes what is installed, without a change of a manifest']
+      ...(isLock(file.path) && !isExplained && !isOwnVersion(file, changed)
+        ? ['changes what is installed, without a change of the packages that a manifest names']
         : []),
       ...whysOf(file, changed, moved?.path),
       ...observedWhys(file, reads, source, changed),
@@ -57,6 +58,29 @@ export const LOCK_FILES = new Set([
   ...['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'],
   ...['uv.lock', 'poetry.lock', 'Cargo.lock', 'Gemfile.lock', 'composer.lock'],
 ]);
+
+const isLock = (path: string) => LOCK_FILES.has(nameOf(path));
+
+/** A lock file repeats the version of the product itself. */
+function isOwnVersion({ before, after }: ChangedFile, changed: readonly ChangedFile[]): boolean {
+  if (!before?.text || !after?.text) return false;
+  const versions = changed
+    .filter(({ path }) => isManifest(path))
+    .flatMap((file) => [file.before?.text ?? '', file.after?.text ?? ''])
+    .map((text) => VERSION.exec(text)?.[1]);
+  const [old, now] = [before.text.split('\n'), after.text.split('\n')];
+  if (old.length !== now.length) return false;
+  return old.every((line, at) => {
+    const [one, other] = [VERSION.exec(line)?.[1], VERSION.exec(now[at]!)?.[1]];
+    return line === now[at] || (versions.includes(one ?? '') && versions.includes(other ?? ''));
+  });
+}
+const VERSION = /^\s*"?version"?\s*[:=]\s*"([^"]{1,100})"/m;
+
+/** A manifest with other packages than before. Another version of the product itself needs no other lock file. */
+const changesPackages = ({ path, before, after }: ChangedFile): boolean =>
+  MANIFESTS.has(nameOf(path).toLowerCase()) &&
+  packagesIn(path, before?.text ?? '') !== packagesIn(path, after?.text ?? '');
 
 /** Globs are matched; a file's own name is not a glob. */
 const literal = (file: string) => file.replace(/[*?[\]{}]/g, '_');
@@ -94,7 +118,7 @@ const SETUP = /setup|teardown|bootstrap|global|environment|preload|register|hook
 /** What a change of an existing file means for tests. */
 function ofTest({ path, before, after }: ChangedFile, old: string, now: string): string[] {
   const isLink = before?.mode === '120000' || after?.mode === '120000';
-  if (!isOfTests(path)) return holdsTests(old) && isCode(path) ? inlineTestWhys(old, now) : [];
+  if (!isOfTests(path)) return holdsTests(old) && isCode(path) ? inlineTestWhys(path, old, now) : [];
   if (isLink) return ['is or was a link instead of a test'];
   // A runner that executes its tests passes over one that cannot be executed.
   const mode = before?.mode === after?.mode ? [] : [`a test's mode changes from ${before?.mode} to ${after?.mode}`];

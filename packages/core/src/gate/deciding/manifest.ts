@@ -28,6 +28,24 @@ export function isManifest(path: string): boolean {
   return name in HARMLESS_TOML || ['package.json', 'composer.json', 'go.mod'].includes(name);
 }
 
+/** What a manifest says about packages, to compare it. Everything, where its sections are not known. */
+export function packagesIn(path: string, text: string): string {
+  const name = nameOf(path).toLowerCase();
+  if (name === 'package.json' || name === 'composer.json') {
+    const mapping = mappingOf(text) ?? {};
+    const about = Object.entries(mapping).filter(([key]) => !DESCRIBES.test(key));
+    return JSON.stringify(about);
+  }
+  return lines(text)
+    .filter(
+      (line) => line !== '' && !/^(version|description|authors?|name|license|readme|edition|keywords)\s*=/.test(line),
+    )
+    .join('\n');
+}
+
+const DESCRIBES =
+  /^(name|version|description|keywords|authors?|contributors|maintainers|license|homepage|bugs|repository|funding|private|scripts|files|icon|support|time|types|typings|man|sideEffects|directories)$/;
+
 /** The changed parts of a manifest that decide what a gate checks, in words; null for other files. */
 export function manifestWhys(path: string, before: string, after: string): string[] | null {
   const name = nameOf(path).toLowerCase();
@@ -93,8 +111,23 @@ function tomlWhys(before: string, after: string, harmless: RegExp): string[] {
       .flatMap(lines)
       .filter((line) => /^(autotests|autobins|test|harness|build|links)\s*=/.test(line));
   const isSwitched = switches(old).join('\n') !== switches(now).join('\n');
-  return isSwitched && reported.length === 0 ? [...whys, 'changes which tests are built'] : whys;
+  if (isSwitched && reported.length === 0) whys.push('changes which tests are built');
+  const known = new Set(elsewhereIn(old));
+  const swapped = elsewhereIn(now).filter((line) => !known.has(line));
+  if (swapped.length > 0) whys.push(`changes where a tool or package comes from (${listed(swapped)})`);
+  return whys;
 }
+
+/** Packages from a folder, a repository or an address, under another name, and programs that load themselves as plugins. */
+const elsewhereIn = (sections: Map<string, string>): string[] =>
+  [...sections].flatMap(([name, text]) => {
+    const isOfPackages = /dependenc|group|source/.test(name) || name === 'project';
+    const found = isOfPackages ? lines(text).filter((line) => ELSEWHERE_TOML.test(line)) : [];
+    const plugins = /entry-?points|plugins/.test(name) ? lines(text).filter((line) => line !== '') : [];
+    return [...found, ...plugins].map((line) => `[${name}] ${line}`);
+  });
+const ELSEWHERE_TOML =
+  /[{,\s"'](path|git|url|file|registry|package|index)\s*=|^(path|git|url|package|registry)\s*=|@ ?(git\+|file:|https?:)/;
 
 /** The text of each section by its name. The text above the first section has an empty name. */
 function sectionsOf(text: string): Map<string, string> {

@@ -9,7 +9,7 @@ const change = (path: string, before: string | null, after: string | null, mode 
   before: before === null ? null : fact(before),
   after: after === null ? null : fact(after, mode),
 });
-const reads = (more: Partial<Record<Exclude<keyof GateReads, 'gate'>, string[]>>): GateReads => ({
+const reads = (more: Partial<Record<Exclude<keyof GateReads, 'gate' | 'of'>, string[]>>): GateReads => ({
   gate: 'test',
   files: new Set(more.files),
   seen: new Set(more.seen),
@@ -26,6 +26,7 @@ describe('a changed file that a gate was seen to use', () => {
   test.each<[string, ChangedFile, GateReads, string | null]>([
     ['data with cases', change('cases.txt', 'a', 'b'), reads({ files: ['cases.txt'] }), 'gate test reads it'],
     ['a sourced file', change('env.inc', 'a', 'b'), reads({ files: ['env.inc'] }), 'gate test reads it'],
+    ['what prepare reads', change('a.list', 'a', 'b'), { ...reads({ files: ['a.list'] }), of: 'prepare' }, 'a step of'],
     ['product source', change('src/a.json', 'a', 'b'), reads({ files: ['src/a.json'] }), null],
     ['not read', change('notes.txt', 'a', 'b'), reads({ files: ['cases.txt'] }), null],
     ['only looked at', change('README.md', 'a', 'b'), reads({ seen: ['README.md'] }), null],

@@ -1,5 +1,6 @@
 import { isSource } from '../source.ts';
 import type { ChangedFile } from './changed-file.ts';
+import { changesExamples } from './examples.ts';
 import { isManifest } from './manifest.ts';
 import { folderOf, isCode, isInTestFolder, isTestFile, nameOf } from './names.ts';
 import { holdsTests } from './test-change.ts';
@@ -7,6 +8,8 @@ import { holdsTests } from './test-change.ts';
 /** What a gate was seen to look at, by paths relative to the checkout. */
 export interface GateReads {
   gate: string;
+  /** The steps of `prepare`: they make the files that gates use. */
+  of?: 'prepare';
   /** Opened or executed, on the target or in a proof. */
   files: ReadonlySet<string>;
   /** On the target: looked at without opening, listed, looked for in vain. */
@@ -17,11 +20,11 @@ export interface GateReads {
   watched: ReadonlySet<string>;
 }
 
-/** A gate that reads more documents than this looks at all of them, as a formatter does. They do not decide then. */
+/** A gate that reads more documents than this looks at all of them, as a formatter does. Their prose does not decide then. */
 const MOST_DOCUMENTS = 5;
 const DOCUMENT =
   /\.(md|mdx|markdown|rst|adoc)$|(^|\/)(license|licence|copying|authors|changelog|changes|notice)[^/]*$/i;
-const isDocument = (path: string) => DOCUMENT.test(path);
+export const isDocument = (path: string) => DOCUMENT.test(path);
 
 /** Why a changed file decides, as far as gates were observed. Product source never does. */
 export function observedWhys(
@@ -41,11 +44,11 @@ export function observedWhys(
     return whys.slice(0, 1);
   }
   for (const gateReads of reads) {
-    const { gate, files, seen } = gateReads;
-    if (files.has(path) && !isJudgedApart && !isScanned(path, gateReads)) return [whyRead(gate, kind)];
-    if (kind !== 'content' && (files.has(path) || seen.has(path))) return [whyRead(gate, kind)];
+    const { files, seen } = gateReads;
+    if (files.has(path) && !isJudgedApart && !isOnlyScanned(file, gateReads)) return [whyRead(gateReads, kind)];
+    if (kind !== 'content' && (files.has(path) || seen.has(path))) return [whyRead(gateReads, kind)];
     // An approval of the old content covers neither a link nor a mode.
-    if (before && after && before.mode !== after.mode && isListed(path, gateReads)) return [whyRead(gate, kind)];
+    if (before && after && before.mode !== after.mode && isListed(path, gateReads)) return [whyRead(gateReads, kind)];
   }
   return [];
 }
@@ -58,7 +61,7 @@ function movedTestWhys(
 ): string[] {
   const moved = changed.filter((other) => other.before === null && other.after?.oid === before?.oid);
   const lost = reads.find(({ files }) => files.has(path) && !moved.some((other) => files.has(other.path)));
-  return lost && moved.length > 0 ? [`is renamed, and gate ${lost.gate} reads it only under the old name`] : [];
+  return lost && moved.length > 0 ? [`is renamed, and ${who(lost)} reads it only under the old name`] : [];
 }
 
 type Kind = 'new' | 'deleted' | 'mode' | 'content';
@@ -69,12 +72,14 @@ function kindOf({ before, after }: ChangedFile): Kind {
   return before.mode === after.mode ? 'content' : 'mode';
 }
 
-const whyRead = (gate: string, kind: Kind) =>
+const who = ({ gate, of }: GateReads) => (of === 'prepare' ? 'a step of `prepare`' : `gate ${gate}`);
+
+const whyRead = (by: GateReads, kind: Kind) =>
   kind === 'deleted'
-    ? `is deleted, and gate ${gate} reads it`
+    ? `is deleted, and ${who(by)} reads it`
     : kind === 'mode'
-      ? `gets another mode, and gate ${gate} reads it`
-      : `gate ${gate} reads it`;
+      ? `gets another mode, and ${who(by)} reads it`
+      : `${who(by)} reads it`;
 
 function isTest({ path, before, after }: ChangedFile): boolean {
   if (!isCode(path)) return false;
@@ -82,6 +87,12 @@ function isTest({ path, before, after }: ChangedFile): boolean {
 }
 
 const isListed = (path: string, { folders }: GateReads) => folders.has(folderOf(path));
+
+/** Examples in a document may be run. */
+function isOnlyScanned({ path, before, after }: ChangedFile, reads: GateReads): boolean {
+  const [old, now] = [before?.text ?? null, after?.text ?? null];
+  return isScanned(path, reads) && old !== null && now !== null && !changesExamples(old, now);
+}
 
 function isScanned(path: string, { files }: GateReads): boolean {
   if (!isDocument(path)) return false;
@@ -93,19 +104,19 @@ function isScanned(path: string, { files }: GateReads): boolean {
 /** A new file that the gate read or looked for. New tests are what gates are for. */
 function whyNew(file: ChangedFile, reads: GateReads): string | null {
   const { path } = file;
-  const { gate, files, missing } = reads;
+  const { files, missing } = reads;
   if (isTest(file)) return null;
-  if (missing.has(path)) return `gate ${gate} looks for it`;
-  if (files.has(path)) return isScanned(path, reads) ? null : `gate ${gate} reads it`;
+  if (missing.has(path)) return `${who(reads)} looks for it`;
+  if (files.has(path)) return isScanned(path, reads) ? null : `${who(reads)} reads it`;
   if (isDocument(path)) return null;
-  return parentsOf(path).some((folder) => missing.has(folder)) ? `gate ${gate} looks for its folder` : null;
+  return parentsOf(path).some((folder) => missing.has(folder)) ? `${who(reads)} looks for its folder` : null;
 }
 
 /** A new file that the gate may find in a folder that it lists, as far as no proof has shown that it does not read it. */
 function whyFound(file: ChangedFile, reads: GateReads): string | null {
   const { path } = file;
   if (isTest(file) || isDocument(path) || reads.watched.has(path) || !MAY_BE_FOUND.test(nameOf(path))) return null;
-  return isListed(path, reads) ? `gate ${reads.gate} lists its folder` : null;
+  return isListed(path, reads) ? `${who(reads)} lists its folder` : null;
 }
 
 /** Other kinds of files are not loaded by their presence alone. */

@@ -1,6 +1,6 @@
 import type { BlockFinding } from './blocks/addition.ts';
-import { compareSources } from './blocks/compare.ts';
-import { sourceOf } from './blocks/items.ts';
+import { compareInlineTests, compareSources } from './blocks/compare.ts';
+import { sourceOf, type TestSource } from './blocks/items.ts';
 import { languageOf } from './blocks/language.ts';
 import { shown } from './shown.ts';
 
@@ -39,14 +39,21 @@ export function testChangeWhys(path: string, before: string, after: string): str
     ];
   const finding = compareSources(old, now);
   if (!finding) return [];
-  const lineOf = (text: string, line: number) => text.split(/\r\n?|\n|\u2028|\u2029/)[line - 1] ?? '';
-  if (finding.kind === 'changed' && lost.length > 0) return shrinkWhys(lost, before, after);
-  const at = finding.now;
-  const line =
-    at === undefined
-      ? lineOf(before, old.tokens[(finding as { old: number }).old]?.line ?? 0)
-      : lineOf(after, now.tokens[at]?.line ?? 0);
-  return [`${WHYS[finding.kind]}: ${quoted(line)}`];
+  return finding.kind === 'changed' && lost.length > 0
+    ? shrinkWhys(lost, before, after)
+    : [inWords(finding, { text: before, source: old }, { text: after, source: now })];
+}
+
+interface Version {
+  text: string;
+  source: TestSource;
+}
+
+function inWords(finding: BlockFinding, old: Version, now: Version): string {
+  const lineOf = ({ text, source }: Version, token: number) =>
+    text.split(/\r\n?|\n|\u2028|\u2029/)[(source.tokens[token]?.line ?? 0) - 1] ?? '';
+  const line = finding.now === undefined ? lineOf(old, (finding as { old: number }).old) : lineOf(now, finding.now);
+  return `${WHYS[finding.kind]}: ${quoted(line)}`;
 }
 
 const WHYS: Record<BlockFinding['kind'], string> = {
@@ -59,9 +66,13 @@ const WHYS: Record<BlockFinding['kind'], string> = {
 };
 
 /** For files that contain tests and other code: only the tests are examined. */
-export function inlineTestWhys(before: string, after: string): string[] {
+export function inlineTestWhys(path: string, before: string, after: string): string[] {
   const lost = missing(linesOf(before), linesOf(after)).filter((line) => ASSERTION.test(line) || isTestCase(line));
-  return lost.length > 0 ? shrinkWhys(lost, before, after) : [];
+  if (lost.length > 0) return shrinkWhys(lost, before, after);
+  const language = languageOf(path);
+  const [old, now] = language ? [sourceOf(before, language), sourceOf(after, language)] : [null, null];
+  const finding = old && now ? compareInlineTests(old, now) : null;
+  return finding && old && now ? [inWords(finding, { text: before, source: old }, { text: after, source: now })] : [];
 }
 
 function shrinkWhys(lost: string[], before: string, after: string): string[] {

@@ -27,7 +27,7 @@ const MOST_LOST_LINES = 20;
 const NOTHING: Change = { files: [], sections: [], isCut: false };
 
 export interface BriefingSources extends Pick<EngineDeps, 'project' | 'store' | 'prompts'> {
-  preparation?: Pick<Preparation, 'checks'>;
+  preparation?: Pick<Preparation, 'checks' | 'reads'>;
   workspace: Pick<Workspace, 'diff' | 'changedFiles' | 'filesIn' | 'mergeLosses'>;
   gates: Pick<Gates, 'checks'>;
 }

@@ -13,6 +13,8 @@ export type BlockFinding =
 export interface Around {
   used: Used;
   imported: ReadonlySet<string>;
+  /** Lists and tables that the old blocks go through. */
+  shared: ReadonlySet<string>;
   /** Packages that the old file imports by their own names: `import a.b` gives `a` no other meaning. */
   packages: ReadonlySet<string>;
   /** Names that the place defines already. */
@@ -31,7 +33,7 @@ export function additionProblem(
 ): BlockFinding | null {
   const problem = problemOf(source, item, shape, around);
   if (problem) return { kind: problem, now: shape.start < item.to ? shape.start : item.from };
-  const effect = shape.kind === 'import' ? null : effectIn(source, item, around.imported);
+  const effect = shape.kind === 'import' ? null : effectIn(source, item, around.imported, around.shared);
   return effect === null ? null : { kind: 'effect', now: effect };
 }
 

@@ -20,23 +20,40 @@ export function compareSources(old: TestSource, now: TestSource): BlockFinding |
   return new Comparison(old, now).run();
 }
 
+/** The same for a file of the product that contains tests: its other code is left out. */
+export function compareInlineTests(old: TestSource, now: TestSource): BlockFinding | null {
+  return new Comparison(old, now).run(isTestItem);
+}
+
+/** A test, or what is compiled or run for tests only. */
+function isTestItem(source: TestSource, item: TestBlock): boolean {
+  const { kind, start, names } = shapeOf(source, item);
+  const words = source.tokens.slice(item.from, Math.min(item.to, start + 8)).map(({ text }) => text);
+  if (source.language.lines === 'braces') return words[0] === '#' && words.slice(0, start - item.from).includes('test');
+  if (source.language.lines === 'indent') return names.some((name) => /^(test_|Test)/.test(name));
+  return kind === 'loop' ? words.includes('vitest') : kind === 'case' || kind === 'group';
+}
+
 class Comparison {
   readonly #old: TestSource;
   readonly #now: TestSource;
   readonly #used: Used;
   readonly #imported: Set<string>;
   readonly #packages: Set<string>;
+  readonly #shared: Set<string>;
 
   constructor(old: TestSource, now: TestSource) {
     this.#old = old;
     this.#now = now;
     this.#used = usedNames(old);
     this.#imported = new Set([old, now].flatMap((source) => importsOf(source).flatMap(({ names }) => names)));
+    this.#shared = sharedIn(old);
     this.#packages = new Set(importsOf(old).flatMap((each) => packagesOf(old, each)));
   }
 
-  run(): BlockFinding | null {
-    const whole = (source: TestSource) => itemsIn(source, 0, source.tokens.length);
+  run(isMeant: (source: TestSource, item: TestBlock) => boolean = () => true): BlockFinding | null {
+    const whole = (source: TestSource) =>
+      itemsIn(source, 0, source.tokens.length).filter((item) => isMeant(source, item));
     return this.#items(whole(this.#old), whole(this.#now), 'group', 0);
   }
 
@@ -63,7 +80,8 @@ class Comparison {
       at = index + 1;
     }
     for (; at < now.length; at += 1) added.push(at);
-    const about = { used: this.#used, imported: this.#imported, packages: this.#packages, siblings, callees, place };
+    const [used, imported, shared, packages] = [this.#used, this.#imported, this.#shared, this.#packages];
+    const about = { used, imported, shared, packages, siblings, callees, place };
     for (const index of added) {
       const problem = additionProblem(this.#now, now[index]!, shapes[index]!, about);
       if (problem) return problem;
@@ -146,7 +164,7 @@ class Comparison {
       const key = keyOf(b, row);
       const isSpread = /^(\.\.\.|\*\*?)$/.test(b.tokens[row.from]!.text);
       if (isSpread || (key !== null && keys.has(key))) return { kind: 'replaces', now: row.from };
-      const effect = effectIn(b, row, this.#imported);
+      const effect = effectIn(b, row, this.#imported, this.#shared);
       if (effect !== null) return { kind: 'effect', now: effect };
     }
     return null;
@@ -168,6 +186,17 @@ const importsOf = (source: TestSource) =>
   itemsIn(source, 0, source.tokens.length)
     .filter((item) => shapeOf(source, item).kind === 'import')
     .map((item) => importOf(source, item));
+
+/** Names of the file itself, imported or declared, that stand alone as values: `of pairs)`, `each(cases, …)`. */
+function sharedIn(source: TestSource): Set<string> {
+  const { tokens } = source;
+  const whole = itemsIn(source, 0, tokens.length).map((item) => shapeOf(source, item));
+  const declared = whole.flatMap(({ kind, names }) => (kind === 'declaration' ? names : []));
+  const own = new Set([...declared, ...importsOf(source).flatMap(({ names }) => names)]);
+  const isAlone = (at: number) =>
+    /^[(,=[]$|^(of|in)$/.test(tokens[at - 1]?.text ?? '') && /^[),\]:;]?$|^\n$/.test(tokens[at + 1]?.text ?? '');
+  return new Set(tokens.flatMap(({ text }, at) => (own.has(text) && isAlone(at) ? [text] : [])));
+}
 
 const isBroken = ({ tokens }: TestSource, at: number): boolean =>
   tokens[at]!.isFirst && /^(return|break|continue|throw|yield|async)$/.test(tokens[at - 1]?.text ?? '');

@@ -9,6 +9,9 @@ const INNER =
   /^(prototype|__class__|__proto__|__globals__|__dict__|__builtins__|__code__|__defaults__|__init__|__eq__|__new__)$/;
 const LOADS = /^(require|import|import_module|__import__|type|globals|vars|getattr|locals)$/;
 const ASSIGNS = /^(=|[-+*/%&|^]=|\|\|=|&&=|\?\?=|\*\*=|\+\+|--)$/;
+/** Methods that change the list or table they belong to. */
+const MUTATES =
+  /^(splice|push|pop|shift|unshift|sort|reverse|fill|copyWithin|clear|delete|set|add|append|extend|insert|remove|update|setdefault|popitem|discard|truncate|drain|retain)$/;
 /** Redirecting these hides no failure. */
 const HARMLESS =
   /^(os\.(Std\w+|Args|environ)|process\.(env|argv|stdout|stderr|stdin)|sys\.(argv|stdout|stderr|stdin|path))\b/;
@@ -17,7 +20,12 @@ const HARMLESS =
  * The first token of a new block that changes something outside it: an import, the assertions, a built-in object. Every test
  * that runs afterwards would see it.
  */
-export function effectIn(source: TestSource, { from, to }: TestBlock, imported: ReadonlySet<string>): number | null {
+export function effectIn(
+  source: TestSource,
+  { from, to }: TestBlock,
+  imported: ReadonlySet<string>,
+  shared: ReadonlySet<string>,
+): number | null {
   const { tokens } = source;
   const bound = boundIn(source, from, to);
   const isOuter = (name: string) =>
@@ -48,6 +56,8 @@ export function effectIn(source: TestSource, { from, to }: TestBlock, imported: 
       next === '(' &&
       (isOuter(word(at + 2)) || INNER.test(word(at + 4)) || !/^[\w${[]/.test(word(at + 2)))
     )
+      return at;
+    if (MUTATES.test(text) && next === '(' && previous === '.' && shared.has(word(at - 2)) && !bound.has(word(at - 2)))
       return at;
     if (text === '__setattr__' || text === '__globals__' || text === '__builtins__') return at;
     // The assertions handed to somebody else, under another name.
