@@ -78,7 +78,7 @@ describe('a landed task', () => {
     expect(unknown.stderr).toContain('the gate "lint" has not run for #1');
     expect(unknown.stderr).toContain('integrity, test');
     const links = await machine.json<Evidence[]>(['evidence', 'list', '1'], root);
-    expect(new Set(links.map(({ gate }) => gate))).toEqual(new Set(['integrity', 'test']));
+    expect(new Set(links.map(({ gate }) => gate))).toEqual(new Set(['integrity', 'test', 'secrets']));
     const events = await machine.jsonLines<LoggedEvent>(['events', '--task', '1', '--type', 'merge.landed'], root);
     expect(events).toHaveLength(1);
   });

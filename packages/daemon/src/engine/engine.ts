@@ -8,7 +8,7 @@ import { claimNext } from './dispatch/claim-next.ts';
 import { Outages } from './dispatch/outages.ts';
 import { recover } from './dispatch/recovery.ts';
 import { retryingStore } from './dispatch/retrying-store.ts';
-import { type HeldStarts, StartGuard } from './dispatch/start-holds.ts';
+import { type HeldStarts, NO_HOLDS, StartGuard } from './dispatch/start-holds.ts';
 import { IdeaFileKeeper } from './ideas/idea-files.ts';
 import { IdeaQuestions } from './ideas/idea-questions.ts';
 import { IdeaResearchers } from './ideas/idea-research.ts';
@@ -110,7 +110,11 @@ export class Engine {
       stopped: signal,
     });
     this.outside = new OutsideWork(deps, {
-      holds: () => this.#starts.look(),
+      // It does not wait for gates that run: nobody is paid here for what it does meanwhile.
+      holds: async () => {
+        const held = await this.#starts.look();
+        return held.isChecking ? NO_HOLDS : held;
+      },
       mayBegin: () => !this.#stopped.signal.aborted && !this.fleet.isHalted,
       // A task that was taken from a slot waits until the slot has released the worktree.
       released: async (taskId) => void (await this.#working.get(taskId)),
