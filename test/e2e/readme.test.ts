@@ -74,6 +74,7 @@ describe('the blocks of the documents', () => {
       block('docs/settings.md', 'housekeeping'),
       block('docs/settings.md', 'loop'),
       block('docs/settings.md', 'scans'),
+      block('docs/settings.md', 'specs'),
       block('docs/agents.md', 'agents'),
       ...['ideas', 'research', 'research command'].map((name) => block('docs/ideas.md', name)),
     ];

@@ -47,6 +47,7 @@ const FACTS: { [T in Trigger]: TriggerFacts[T] } = {
   pattern_detected: { pattern: 'x', count: 2, where: '#1', confidence: 0.9 },
   gotcha_candidate: { gotcha: 'x', context: 'a', impact: 'b' },
   claude_md_promotion: { pattern: 'x', count: 3, confidence: 0.95, file: 'AGENTS.md', addition: '- x' },
+  reflection_offer: { about: '#1', reason: 'blocked', usd: '1' },
   weekly_summary: { patterns: 1, gotchas: 0, total: 1, top: 'L1' },
 };
 
@@ -102,6 +103,8 @@ const EFFECTS: Partial<Record<Trigger, Record<string, EventType | null>>> = {
   pattern_detected: { Yes: 'lesson.confirmed', 'No, a coincidence': 'lesson.retired' },
   gotcha_candidate: { Yes: 'lesson.confirmed', 'Only in this project': 'lesson.edited', No: 'lesson.retired' },
   claude_md_promotion: { Yes: 'lesson.promoted', 'Keep it in the memory only': null },
+  // The reactor looks for a yes when work fails: reflections.test.ts shows that it then asks an agent.
+  reflection_offer: { Yes: 'question.answered', No: null },
   weekly_summary: { Good: null },
 };
 
