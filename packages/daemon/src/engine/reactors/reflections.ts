@@ -42,14 +42,14 @@ export class ReflectionWatch implements Reactor {
   async #follow({ body }: LoggedEvent): Promise<void> {
     const { store, project } = this.#deps;
     if (body.type === 'reflection.prevented') return this.#settle(await store.record('reflection', body.reflectionId));
-    const { enabled } = project.rules.learning?.reflection ?? {};
-    if (enabled === false || project.rules.learning?.enabled === false) return;
+    const { learning } = project.rules;
+    if (!learning?.reflection || learning.reflection.enabled === false || !learning.enabled) return;
     if (body.type === 'question.answered') return this.#allowed(body);
     if (body.type === 'task.blocked' || (body.type === 'task.moved' && (body.to === 'done' || isBack(body))))
       return this.#onTask(body.taskId);
     if (body.type === 'spec.judged' || body.type === 'spec.accepted') {
       const spec = await store.record('spec', body.subjectId);
-      if (spec?.status !== 'done') return;
+      if (spec?.status !== 'done' || !(await this.#consent())) return;
       return this.#request(reflectionId(spec.id, spec.number), await reflectionOnSpec(this.#deps, spec));
     }
   }
@@ -58,10 +58,15 @@ export class ReflectionWatch implements Reactor {
     const { store } = this.#deps;
     const task = await store.task(taskId);
     if (!task) return;
+    const consent = await this.#consent();
+    // Work that was only sent back is no reason to interrupt a person.
+    if (consent === false || (consent === null && task.blocked === null)) return;
     // What sent it back was looked at when it happened.
     const earlier = task.blocked ? [] : await store.records({ noun: 'reflection', parent: task.id });
     if (earlier.length > 0) return;
-    await this.#request(reflectionId(task.id, task.stageSince), await reflectionOnTask(this.#deps, task));
+    const reflection = await reflectionOnTask(this.#deps, task);
+    if (consent === null) return reflection === null ? undefined : this.#offer(reflection);
+    await this.#request(reflectionId(task.id, task.stageSince), reflection);
   }
 
   /** A person said yes to the offer: what it was about is looked at now. */
@@ -71,29 +76,25 @@ export class ReflectionWatch implements Reactor {
     if (trigger === OFFER && isYes(answer)) await this.#onTask(taskId);
   }
 
-  /** Whether money may be spent on it. Nobody is asked twice. */
-  async #mayAsk({ about, why }: NewReflection): Promise<boolean> {
+  /** Whether money may be spent on it; null when nobody has decided yet. Nobody is asked twice. */
+  async #consent(): Promise<boolean | null> {
     const { store, project } = this.#deps;
-    const { enabled, budgetUsdPerDay = 0 } = project.rules.learning?.reflection ?? {};
+    const { enabled } = project.rules.learning?.reflection ?? {};
     if (enabled !== undefined) return enabled;
     const asked = await store.records({ noun: 'question', projectId: this.projectId });
     const offers = asked.filter(({ sourceId }) => sourceId.startsWith(`${OFFER}/`));
-    if (offers.length > 0) return offers.some(({ answer }) => answer !== null && isYes(answer));
-    // Work that was only sent back is no reason to interrupt a person.
-    const task = about.kind === 'task' ? await store.task(about.id) : null;
-    if (task?.blocked)
-      await askAbout(this.#deps, OFFER, about.id, {
-        about: `#${about.number} ${about.title}`,
-        reason: why,
-        usd: budgetUsdPerDay.toFixed(2),
-      });
-    return false;
+    return offers.length === 0 ? null : offers.some(({ answer }) => answer !== null && isYes(answer));
+  }
+
+  async #offer({ about, why }: NewReflection): Promise<void> {
+    const { budgetUsdPerDay = 0 } = this.#deps.project.rules.learning?.reflection ?? {};
+    const facts = { about: `#${about.number} ${about.title}`, reason: why, usd: budgetUsdPerDay.toFixed(2) };
+    await askAbout(this.#deps, OFFER, about.id, facts);
   }
 
   async #request(id: string, reflection: NewReflection | null): Promise<void> {
     const { store, onNote } = this.#deps;
     if (reflection === null || (await store.record('reflection', id))) return;
-    if (!(await this.#mayAsk(reflection))) return;
     const why = await this.#exhausted();
     if (why !== null) return onNote(`no reflection about ${reflection.about.title}: ${why}`);
     const reply = await store.execute({
