@@ -18,6 +18,7 @@ export const SCENARIO = `runs:${[
     `signals: { decisions: [{ type: validation, text: Ten of twelve asked for it }, { type: validation, text: Data is free }, { type: validation, text: Phones work there }], risks: [{ text: Fog, severity: high }] }`,
   ),
   rule('FOUND-BY-SEARCH', 'signals: { confidence: 0.5 }', 'The search helped.'),
+  rule('Answer: All of it at once', 'signals: {}, complexity: 9', 'All of it, then.'),
   rule(
     'first a list',
     `signals: { artifacts: [${artifact('mvp-features')}, ${artifact('differentiator')}], confidence: 0.5 }, complexity: 9, wantsResearch: [Tide data]`,
