@@ -47,7 +47,14 @@ describe('an alert that closes when its condition is over', { timeout: 60_000 },
     const prepared = async (): Promise<Prepared> =>
       isBroken ? { kind: 'failed', text: 'no registry', isEnvironment: true } : { kind: 'ready' };
     const nothing = async () => undefined;
-    const preparation = { worktree: prepared, checkout: prepared, checks: [], reads: async () => new Set<string>(), tidy: nothing, settled: nothing };
+    const preparation = {
+      worktree: prepared,
+      checkout: prepared,
+      checks: [],
+      reads: async () => new Set<string>(),
+      tidy: nothing,
+      settled: nothing,
+    };
     await open(() => ({ preparation }));
     await bed.add(1, { accept });
     await bed.start();
