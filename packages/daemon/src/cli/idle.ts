@@ -36,7 +36,10 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
 
 /** What `up --until-idle` leaves to a person, a line each. */
 export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
-  const [{ needsYou, tasks: stages, holds: said }, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
+  const [{ needsYou, tasks: stages, holds: said }, inbox] = await Promise.all([
+    api.status({ project }),
+    api.inbox({ project }),
+  ]);
   const urgent = inbox.filter(isUrgent);
   // Without a task that could start, nothing is held.
   const holds = (stages.open ?? 0) > 0 ? said : [];

@@ -40,7 +40,13 @@ it('the prompt of a job keeps to the budget of a task: lists lose lines, quoted 
     researchSection: '',
     profileSection: '',
   };
-  const context = { hilConfig: AUTONOMY_PRESETS.full, files: long(400, 'src/file'), answers: [], lessons: [], sections };
+  const context = {
+    hilConfig: AUTONOMY_PRESETS.full,
+    files: long(400, 'src/file'),
+    answers: [],
+    lessons: [],
+    sections,
+  };
   const prompts = createPrompts({ root, builtinDir });
   const { prompt, promptTokens, dropped } = await prompts.renderJob({ mode: 'ideate', input: '' }, context);
   expect(promptTokens).toBeLessThanOrEqual(60_000);
