@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { TidemillHome } from '../support/tidemill-home.ts';
@@ -42,8 +42,14 @@ describe('init', () => {
   test('without an installed agent it says in one line what to install, and so does up', async () => {
     const { stdout } = await machine.run(['init'], root);
     const [line, ...more] = stdout.split('\n').filter((each) => each.includes('install'));
-    expect(line).toMatch(/^ {2}No coding agent is installed\. Install claude: \S.* \(tidemill agents lists others\)$/);
+    expect(line).toMatch(
+      /^ {2}No coding agent is installed\. Install claude: \S.*\. A demo works without one: tidemill demo$/,
+    );
     expect(more).toEqual([]);
+    // No daemon has worked on it yet.
+    const early = await machine.run(['doctor'], root);
+    expect(early).toMatchObject({ code: 1, stdout: expect.stringMatching(/problem +agents .*agents\.default: \S/) });
+    expect(early.stdout).not.toContain('No problems');
     expect(readFileSync(join(root, '.tidemill/config.yaml'), 'utf8')).toMatch(
       /# The default agent is not installed yet: .+\n(?:# .+\n)?agents:\n {2}default:\n {4}type: claude\n/,
     );
@@ -52,6 +58,24 @@ describe('init', () => {
     expect(up.stderr).toMatch(/^tidemill: \.tidemill\/config\.yaml: agents\.default: \S.*install.*\n$/);
     const doctor = await machine.run(['doctor'], root);
     expect(doctor.stdout).toMatch(/problem +agents .*agents\.default: \S.*install/);
+  });
+
+  test('doctor finds problems where work could not begin: without commits, config or gates', async () => {
+    const doctor = async (folder: string) => {
+      const { code, stdout } = await machine.run(['doctor'], folder);
+      expect(stdout.includes('No problems')).toBe(code === 0);
+      return stdout.split('\n').filter((line) => line.startsWith('problem'));
+    };
+    const empty = join(machine.folder, 'empty');
+    mkdirSync(empty);
+    expect(await doctor(empty)).toEqual([]);
+    await machine.git(empty, 'init', '-q');
+    expect(await doctor(empty)).toEqual([expect.stringContaining('has no commits yet')]);
+    await machine.git(empty, 'commit', '-q', '--allow-empty', '-m', 'Start');
+    expect(await doctor(empty)).toEqual([expect.stringContaining('there is no .tidemill/config.yaml')]);
+    mkdirSync(join(empty, '.tidemill'));
+    writeFileSync(join(empty, '.tidemill/config.yaml'), 'agents: { default: { type: command, command: ["true"] } }\n');
+    expect(await doctor(empty)).toEqual([expect.stringContaining('it has no gates, so nothing checks a change')]);
   });
 
   test('refuses a folder without a repository, and a repository without commits', async () => {

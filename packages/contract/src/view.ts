@@ -229,6 +229,8 @@ export const ProjectStatus = z.object({
   /** Where landed work goes, in the order of the settings. */
   environments: z.array(EnvironmentState).default([]),
   workers: z.array(WorkerView),
+  /** The `prepare` steps that run now. */
+  preparing: z.array(z.object({ step: z.string(), elapsedMs: z.number() })).default([]),
   needsYou: z.array(NeedsYou),
   /** Open questions, the most urgent first; at most 20. */
   questions: z.array(QuestionView).default([]),

@@ -47,6 +47,7 @@ export { ownFileAdvice } from './gate/own-file.ts';
 export { redAdvice } from './gate/red-advice.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
 export { TASK_GATE_MS, type TaskGate, taskGates } from './gate/task-gate.ts';
+export { isErrorLine, tellingLines } from './gate/telling-lines.ts';
 export { agreedContents, agreementTo, type WorkflowFile, workflowFiles } from './gate/workflow-files.ts';
 export { type Deeds, deriveGuard } from './guard-proposal/derive.ts';
 export { isPerson } from './guard-proposal/guard-proposal.ts';

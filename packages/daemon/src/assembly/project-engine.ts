@@ -14,7 +14,7 @@ import { Engine } from '../engine/engine.ts';
 import { createGates } from '../gates/gates.ts';
 import { createGuards } from '../guards/guards.ts';
 import { createHookRefusals } from '../hooks/refusals.ts';
-import type { Clock, Reactors, RunAccess, Store } from '../ports.ts';
+import type { Clock, Reactors, RunAccess, RunningStep, Store } from '../ports.ts';
 import { cleanUp } from '../prepare/cleanup.ts';
 import { createPreparation } from '../prepare/preparation.ts';
 import type { ChildHost } from '../process/child.ts';
@@ -35,6 +35,8 @@ import { ConfiguredTracker } from './trackers.ts';
 export interface ProjectEngine {
   /** The current state: the rules change with the config file. */
   readonly project: Project;
+  /** The `prepare` steps that run now. */
+  readonly preparing: readonly RunningStep[];
   workspace: GitWorkspace;
   engine: Engine;
   /** New work uses these settings. */
@@ -179,6 +181,9 @@ export async function createProjectEngine(
   return {
     get project() {
       return current.project;
+    },
+    get preparing() {
+      return current.preparation?.running ?? [];
     },
     workspace,
     engine,

@@ -61,6 +61,7 @@ export class RunningEngines implements ProcessEngines {
       holds: () => engine.holds(),
       isPushing: engine.isPushing,
       isDelivering: engine.isDelivering,
+      preparing: made.preparing,
       warnings: live.warnings,
       outside: engine.outside,
       tracker: engine.tracker,

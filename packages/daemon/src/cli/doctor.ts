@@ -1,6 +1,7 @@
 import { AppError, type Finding, type ReactorView } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { reachDaemon } from '../assembly/reach.ts';
+import { rootOf } from '../git/repository.ts';
 import type { RepairedRow } from '../ports.ts';
 import { type Connection, connect } from './connect.ts';
 import { type CliContext, type Json, jsonOption } from './context.ts';
@@ -27,7 +28,9 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
   const { connection } = found;
   try {
     const repaired = options.repair ? await repairRows(connection) : [];
-    const { ok, findings, reactors } = await connection.api.doctor({});
+    const { findings, reactors } = await connection.api.doctor({});
+    findings.push(...(await newRepository(connection, context.cwd)));
+    const ok = findings.every(({ level }) => level !== 'problem');
     if (options.json) terminal.json({ ok, findings, reactors, ...(options.repair && { repaired }) });
     else {
       for (const { noun, id, why, isRebuilt } of repaired) {
@@ -50,6 +53,16 @@ async function doctor(context: CliContext, options: Json & { repair?: boolean })
   } finally {
     await connection.close();
   }
+}
+
+/** What `tidemill init` has set up, and no daemon has worked on yet, is not in the store. */
+async function newRepository({ api }: Connection, cwd: string): Promise<Finding[]> {
+  const { examineRepository } = await import('../assembly/examine-repository.ts');
+  const root = await rootOf(cwd).catch((error: unknown) => {
+    if (error instanceof AppError) return cwd;
+    throw error;
+  });
+  return (await api.projects({ root })).length > 0 ? [] : examineRepository(cwd);
 }
 
 /** A damaged store is never opened: that could make it worse. A running daemon has opened it already. */

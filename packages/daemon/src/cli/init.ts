@@ -134,9 +134,8 @@ function showResult(terminal: Terminal, root: string, cwd: string, result: Writt
 
 function showAgent(terminal: Terminal, { label, install, others }: AgentChoice): void {
   const more = others.length > 0 ? `; also installed: ${others.join(', ')}` : '';
-  const text = `No coding agent is installed. Install ${label}: ${install} (tidemill agents lists others)`;
+  const text = `No coding agent is installed. Install ${label}: ${install}. A demo works without one: tidemill demo`;
   terminal.line(install === null ? `  agent: ${label}${more}` : terminal.paint('yellow', `  ${text}`));
-  if (install !== null) terminal.line('  To see Tidemill work without one, on a sample project: tidemill demo');
 }
 
 /** A test costs money, so a person is asked. Without a terminal nobody can agree. */

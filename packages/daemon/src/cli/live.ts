@@ -22,7 +22,11 @@ export async function watchProject(
     const off = options.onNotice?.((text) => {
       for (const line of text.split('\n')) terminal.line(fit(line, terminal.width));
     });
-    return printLines(api, projectId, terminal, lastSeq, options.signal).finally(() => off?.());
+    const steps = new PreparingLines(api, projectId, terminal);
+    return printLines(api, projectId, terminal, lastSeq, options.signal).finally(() => {
+      steps.stop();
+      off?.();
+    });
   }
   const block = new LiveBlock(api, projectId, terminal);
   const off = options.onNotice?.((text) => block.announce(text.split('\n')));
@@ -39,6 +43,38 @@ async function printLines(api: Api, project: string, terminal: Terminal, after: 
   for await (const event of api.events({ project, after, follow: true }, signal)) {
     if (!isNews(event)) continue;
     terminal.line(fit(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`, terminal.width));
+  }
+}
+
+/** No event tells of `prepare` steps, which may take minutes: says when one begins, and how long it took. */
+class PreparingLines {
+  readonly #look: () => Promise<ProjectStatus>;
+  readonly #terminal: Terminal;
+  readonly #tick: NodeJS.Timeout;
+  #shown: ProjectStatus['preparing'] = [];
+
+  constructor(api: Api, project: string, terminal: Terminal) {
+    this.#look = () => api.status({ project });
+    this.#terminal = terminal;
+    // When the daemon stops, the events end as well, and the caller ends this.
+    this.#tick = setInterval(() => this.#show().catch(() => this.stop()), SECOND_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#tick);
+  }
+
+  async #show(): Promise<void> {
+    const { preparing } = await this.#look();
+    const is = (step: string) => (other: { step: string }) => other.step === step;
+    for (const { step, elapsedMs } of this.#shown)
+      if (!preparing.some(is(step))) this.#say(`prepared: ${firstLine(step)}, ${elapsed(elapsedMs)}`);
+    for (const { step } of preparing) if (!this.#shown.some(is(step))) this.#say(`preparing: ${firstLine(step)}`);
+    this.#shown = preparing;
+  }
+
+  #say(text: string): void {
+    this.#terminal.line(fit(`${timeOfDay(Date.now())}  ${text}`, this.#terminal.width));
   }
 }
 
@@ -63,7 +99,7 @@ class LiveBlock {
 
   async follow(after: number, signal: AbortSignal): Promise<void> {
     this.draw();
-    // Redraw elapsed times only while a worker has a task.
+    // Redraw elapsed times only while there is work.
     const tick = setInterval(() => this.#hasWork && this.draw(), SECOND_MS);
     const resized = () => this.draw();
     this.#terminal.out.on('resize', resized);
@@ -104,7 +140,7 @@ class LiveBlock {
     while (this.#isDue) {
       this.#isDue = false;
       const status = await this.#api.status({ project: this.#project });
-      this.#hasWork = status.workers.some(isBusy);
+      this.#hasWork = status.running && !status.idle;
       // A block taller than the screen cannot be redrawn in place.
       const rows = Math.max(3, (this.#terminal.out.rows || 24) - 1);
       this.#put(statusLines(status, this.#terminal).slice(0, rows));
@@ -120,6 +156,8 @@ class LiveBlock {
     this.#height = lines.length;
   }
 }
+
+const firstLine = (step: string) => step.trim().split('\n')[0] ?? '';
 
 const QUIET = ['verifier', 'merger'];
 
@@ -143,6 +181,8 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
     if (isBusy(worker) || worker.desired !== 'running' || !QUIET.includes(worker.role))
       lines.push(workerLine(worker, terminal), ...progressLine(worker, terminal));
   }
+  for (const { step, elapsedMs } of status.preparing)
+    lines.push(fit(`  preparing: ${firstLine(step)}, ${elapsed(elapsedMs)}`, width));
   if (needsYou.length > 0) {
     lines.push('', paint('yellow', `  needs you: ${needsYou.length}`));
     for (const { number, title, why, command, also } of needsYou.slice(0, 5)) {

@@ -14,6 +14,7 @@ export class AbsentEngine implements ProjectWork {
   readonly isWaitingForPerson = false;
   readonly isPushing = false;
   readonly isDelivering = false;
+  readonly preparing = [];
   readonly warnings = [];
   readonly #deps: AbsentDeps;
   readonly outside: ProjectWork['outside'];

@@ -1,4 +1,5 @@
 import type { Actor, Worker } from '@tidemill/contract';
+import type { RunningStep } from '../ports.ts';
 import type { HeldStarts } from './dispatch/start-holds.ts';
 import type { TrackerWork } from './tracker/tracker-work.ts';
 import type { OutsideWork } from './workers/outside.ts';
@@ -25,6 +26,8 @@ export interface ProjectWork {
   readonly isDelivering: boolean;
   /** What keeps tasks from starting. */
   holds(): Promise<HeldStarts>;
+  /** The `prepare` steps that run now. */
+  readonly preparing: readonly RunningStep[];
   /** Whether its reactors have handled the log. */
   hasCaughtUp(): Promise<boolean>;
   /** Problems in the current settings. */

@@ -1,10 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
+import { isErrorLine } from '@tidemill/core';
 
 export const LONGEST_EXCERPT = 4000;
 const TAIL = 2400;
 const LONGEST_LINE = 300;
-const TELLING =
-  /\b(error|errors|failed|failure|fail|panic|panicked|exception|traceback|assert\w*|expected|received|undefined|cannot|not ok)\b|[✗✘×✖]|Error:/i;
 
 /** Output without colours and without overwritten progress lines. */
 export function plainText(output: string): string {
@@ -23,7 +22,7 @@ export function excerptOf(headline: string, text: string): string {
   const telling: string[] = [];
   let left = room - tail.length;
   for (const line of lines.slice(0, start)) {
-    if (!TELLING.test(line)) continue;
+    if (!isErrorLine(line)) continue;
     if (line.length + 1 > left) break;
     telling.push(line);
     left -= line.length + 1;

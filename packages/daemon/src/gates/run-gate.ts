@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemill/contract';
+import { tellingLines } from '@tidemill/core';
 import type { BranchCi, FolderReads, GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { shownPlace } from '../process/clone-place.ts';
@@ -137,6 +138,8 @@ export async function reportOf(
     const { hash, end } = await log.keep();
     const text = plainText(end);
     const isWarning = gateSeverity(gate) === 'warn';
+    const headline = [`It ${verdict.says}.`, ...hints].join('\n');
+    const output = found && changed.length === 0 ? found.lines.join('\n') : text;
     return {
       receipt: {
         gate: gate.name,
@@ -155,10 +158,8 @@ export async function reportOf(
         ...(found?.scan ? { scan: found.scan } : {}),
         ...(counted?.fewerThan ? { fewerThan: counted.fewerThan } : {}),
       },
-      excerpt: excerptOf(
-        [`It ${verdict.says}.`, ...hints].join('\n'),
-        found && changed.length === 0 ? found.lines.join('\n') : text,
-      ),
+      excerpt: excerptOf(headline, output),
+      quote: [headline, tellingLines(output)].join('\n').trimEnd(),
       reads,
       fixed: gate.fixes && verdict.status === 'pass' ? changed : [],
       ...(found ? { findingKeys: found.keys } : {}),

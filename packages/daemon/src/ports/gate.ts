@@ -18,6 +18,8 @@ export interface GateReport {
   receipt: Receipt;
   /** The part of the output that an agent needs for the fix. */
   excerpt: string;
+  /** What a notice quotes of it, if that is less. */
+  quote?: string;
   /** Files that the gate changed, if it is declared as one that fixes files. */
   fixed: string[];
   /** What identifies all findings of a scan, so that those of two trees can be compared. */

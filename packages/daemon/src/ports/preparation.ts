@@ -23,6 +23,11 @@ export interface PreparationRequest {
   watch?: CommandWatch;
 }
 
+export interface RunningStep {
+  step: string;
+  since: number;
+}
+
 /** Adds untracked files that the commands need to a folder: the project's `prepare` steps and `include` files. */
 export interface Preparation {
   /** Called before an agent works there. Repeated only when the input files have changed. */
@@ -33,6 +38,8 @@ export interface Preparation {
   readonly checks: readonly CheckCommand[];
   /** Files that the steps were seen to read, besides those that say what is installed. */
   reads(): Promise<ReadonlySet<string>>;
+  /** The steps that run now, and when each began. */
+  readonly running: readonly RunningStep[];
   /** Removes what was made from the work of tasks that are not alive. */
   tidy(isAlive: (task: number) => boolean): Promise<void>;
   /** Resolves when no copy is being made in advance. */

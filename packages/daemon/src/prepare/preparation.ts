@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { CleanCheckout, Preparation, PreparationRequest, Prepared, Workspace } from '../ports.ts';
+import type { CleanCheckout, Preparation, PreparationRequest, Prepared, RunningStep, Workspace } from '../ports.ts';
 import { shownPlace } from '../process/clone-place.ts';
 import { copyIncluded, type IncludeOptions } from './include.ts';
 import { inputsOf, isOfInstaller, prepareChecks } from './inputs.ts';
@@ -49,7 +49,13 @@ interface Source {
  *                                                   └─ bound to its place: the steps run in each folder instead
  */
 export function createPreparation(options: PreparationOptions): Preparation {
-  const maker = new Maker(options);
+  const running = new Set<RunningStep>();
+  const onStep = (step: string) => {
+    const begun = { step, since: Date.now() };
+    running.add(begun);
+    return () => void running.delete(begun);
+  };
+  const maker = new Maker({ ...options, onStep });
   const include = {
     root: options.root,
     globs: options.include,
@@ -71,6 +77,11 @@ export function createPreparation(options: PreparationOptions): Preparation {
     },
     checks: prepareChecks(options.steps),
     reads: () => maker.reads(),
+    get running() {
+      // One may run in several folders at once: the first is the one to tell of.
+      const steps = [...running];
+      return steps.filter(({ step }, at) => steps.findIndex((other) => other.step === step) === at);
+    },
     tidy: (isAlive) => maker.tidy(isAlive),
     settled: () => maker.settled(),
   };

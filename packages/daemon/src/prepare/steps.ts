@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import type { PrepareStep } from '@tidemill/contract';
+import { tellingLines } from '@tidemill/core';
 import type { PreparationRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
 import { passedOn } from '../process/environment.ts';
@@ -17,6 +18,8 @@ export interface StepsOptions {
   host: ChildHost;
   /** Download cache of package managers. Only steps on the target's own tree write to it. */
   cacheDir: string;
+  /** A step begins. Returns what to call when it has ended. */
+  onStep?(step: string): () => void;
 }
 
 /** A failed step: its output, and whether the environment is the cause. */
@@ -27,6 +30,7 @@ export interface StepFailure {
 
 const KEPT_OUTPUT = 64 * 1024;
 const OUTPUT_CHARS = 2_500;
+const MOST_LINES = 12;
 
 /** Messages of package managers for an unreachable or untrusted registry. */
 const UNREACHABLE =
@@ -40,7 +44,7 @@ export type OnReads = (files: string[]) => void;
  * get a copy of the downloads, because the change decides what is fetched and written. With `onReads` they are observed.
  */
 export async function runSteps(
-  { steps, host, cacheDir }: StepsOptions,
+  { steps, host, cacheDir, onStep }: StepsOptions,
   folder: string,
   isTrusted: boolean,
   request: PreparationRequest,
@@ -51,7 +55,8 @@ export async function runSteps(
   try {
     if (!isTrusted) await seed(cache, cacheDir);
     for (const step of steps) {
-      const failure = await runStep(step, { host, folder, cache, onReads }, request);
+      const ended = onStep?.(step.run);
+      const failure = await runStep(step, { host, folder, cache, onReads }, request).finally(ended);
       if (failure) return failure;
     }
     return null;
@@ -104,7 +109,7 @@ async function runStep(
   if (ended.kind === 'exited' && ended.exitCode === 0) return null;
   const text = stripVTControlCharacters(output.toString('utf8')).trim();
   const hints = await refusalHints(text, { host, worktree: folder, network: step.network });
-  const said = `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${text.slice(-OUTPUT_CHARS)}`;
+  const said = `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${tellingLines(text, MOST_LINES).slice(-OUTPUT_CHARS)}`;
   return {
     text: [said, ...hints].join('\n'),
     isEnvironment: couldNotRun(ended) || UNREACHABLE.test(text),

@@ -14,6 +14,8 @@ const RED_MS = 60_000;
 export interface RedGate {
   gate: string;
   excerpt: string;
+  /** What a notice says of it. */
+  quote: string;
 }
 
 /** The work that needs to know. */
@@ -201,7 +203,7 @@ export class Baseline {
         .map(({ gate, excerpt }) => ownFileAdvice(gate, excerpt) ?? redAdvice(gate, excerpt))
         .flatMap((line) => (line ? `${line}\n\n` : []))
         .join('') +
-      red.map(({ gate, excerpt }) => `${gate}: ${excerpt}`).join('\n\n');
+      red.map(({ gate, quote }) => `${gate}: ${quote}`).join('\n\n');
     const about = {
       kind: 'baseline_red',
       subject: names.join(', '),
@@ -238,7 +240,7 @@ export class Baseline {
         const wasRepaired = reports.some(({ fixed }) => fixed.length > 0);
         for (const gate of only)
           if (!wasRepaired && !reports.some(({ receipt }) => receipt.gate === gate))
-            this.#looks.set(`${commit} ${gate}`, { at: clock.now(), red: { gate, excerpt: 'A gate it needs fails.' } });
+            this.#looks.set(`${commit} ${gate}`, { at: clock.now(), red: { gate, ...NEEDED } });
       } finally {
         await checkout.close();
       }
@@ -256,7 +258,7 @@ export class Baseline {
 
   #note(commit: string, report: GateReport): void {
     const { gate } = report.receipt;
-    const red = isRed(report) ? { gate, excerpt: report.excerpt } : null;
+    const red = isRed(report) ? { gate, excerpt: report.excerpt, quote: report.quote ?? report.excerpt } : null;
     const at = this.#deps.clock.now();
     this.#looks.set(`${commit} ${gate}`, { at, red });
     const keys = report.receipt.status === 'unverified' ? null : (report.findingKeys ?? null);
@@ -284,6 +286,8 @@ export class Baseline {
     this.#lookedAt = null;
   }
 }
+
+const NEEDED = { excerpt: 'A gate it needs fails.', quote: 'A gate it needs fails.' };
 
 const emptyText = (submodules: readonly string[]): string =>
   submodules.length === 0

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config, Finding, Project, ReactorView } from '@tidemill/contract';
+import type { AbsenceOf } from '../../config/check.ts';
 import { loadSettings } from '../../config/load.ts';
 import { aliveRefs } from '../../engine/dispatch/recovery.ts';
 import { examineLanded } from '../../engine/reactors/landed.ts';
@@ -63,8 +64,8 @@ async function examineProject(services: Services, project: Project, say: Say): P
   await guarded(say, 'config', name, async () => {
     const { config, warnings } = await loadSettings(root);
     for (const warning of warnings) say('warning', 'config', `${name}: ${warning}`);
-    if (warnings.length === 0) say('ok', 'config', `${name}: ${config.gates.length} gates configured`);
-    await sayWhoIsMissing(services, project, config, say);
+    sayWhatChecks(name, config, warnings.length > 0, say);
+    await sayWhoIsMissing(services.machine.absenceOf, project, config, say);
     await sayWhatIsSeen(services, project, config, say);
     await sayWhatGatesNotice(services, project, config, say);
     await sayUnreadFigures(services, project, config, say);
@@ -100,10 +101,23 @@ async function examineProject(services: Services, project: Project, say: Say): P
   });
 }
 
+/** Without gates everything that an agent makes would land. */
+export function sayWhatChecks(name: string, { gates }: Config, hasWarnings: boolean, say: Say): void {
+  if (gates.length === 0) say('problem', 'gates', `${name}: it has no gates, so nothing checks a change`, NO_GATES);
+  else if (!hasWarnings) say('ok', 'config', `${name}: ${gates.length} gates configured`);
+}
+
+const NO_GATES = 'Add one to `gates` in .tidemill/config.yaml: a command that fails when something is wrong.';
+
 /** Without a fallback, `tidemill up` refuses to start. */
-async function sayWhoIsMissing({ machine }: Services, { name, root }: Project, { agents }: Config, say: Say) {
+export async function sayWhoIsMissing(
+  absenceOf: AbsenceOf,
+  { name, root }: Pick<Project, 'name' | 'root'>,
+  { agents }: Config,
+  say: Say,
+): Promise<void> {
   for (const [entry, agent] of Object.entries(agents)) {
-    const missing = await machine.absenceOf(agent, root);
+    const missing = await absenceOf(agent, root);
     const hasFallback = 'fallback' in agent && agent.fallback.length > 0;
     if (missing !== null) say(hasFallback ? 'warning' : 'problem', 'agents', `${name}: agents.${entry}: ${missing}`);
   }

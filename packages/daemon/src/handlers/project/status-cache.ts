@@ -5,7 +5,7 @@ import { settingsMark } from '../../config/watch.ts';
 /** How long a status is reused while nothing is written. Times in it may be this old. */
 const FRESH_MS = 200;
 /** The part of the status that comes from the store. The rest is always current. */
-export type StatusLook = Omit<ProjectStatus, 'daemon' | 'running' | 'holds' | 'warnings'>;
+export type StatusLook = Omit<ProjectStatus, 'daemon' | 'running' | 'holds' | 'preparing' | 'warnings'>;
 
 /** Caches the last status of each project. */
 export class StatusCache {

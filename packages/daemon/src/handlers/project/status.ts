@@ -35,13 +35,14 @@ export async function status(services: Services, input: RouteRequest<'status'>):
   const lastSeq = await store.lastSeq();
   const made = machine.statusCache.look(project.id, lastSeq, clock.now(), () => look(services, project, lastSeq));
   const seen = await made;
-  const { isRunning, isPushing, isDelivering, warnings, holds } = services.engines.of(project);
+  const { isRunning, isPushing, isDelivering, preparing, warnings, holds } = services.engines.of(project);
   return {
     ...seen,
     idle: seen.idle && !wasBusy && !isPushing && !isDelivering && (await hasCaughtUp(services, project, lastSeq)),
     daemon: machine.daemon,
     running: isRunning,
     holds: (await holds()).texts,
+    preparing: preparing.map(({ step, since }) => ({ step, elapsedMs: clock.now() - since })),
     warnings,
   };
 }

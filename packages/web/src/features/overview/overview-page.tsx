@@ -31,7 +31,7 @@ export function OverviewPage() {
       {status.total === 0 && <First />}
       <div className="strips">
         <NeedsYou needs={status.needsYou} inbox={status.inbox} />
-        <WorkingNow workers={status.workers} agoMs={agoMs} />
+        <WorkingNow workers={status.workers} preparing={status.preparing} agoMs={agoMs} />
         <SpendToday budget={status.budget} isAlone={projects.data?.length === 1} />
       </div>
       <div className="strips two">

@@ -1,4 +1,4 @@
-import type { WorkerStatus, WorkerView } from '@tidemill/contract';
+import type { ProjectStatus, WorkerStatus, WorkerView } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { elapsed } from '../../time.ts';
@@ -17,7 +17,13 @@ const OFF: { status: WorkerStatus; name: string }[] = [
 
 const isAgent = ({ role }: WorkerView) => role === 'builder' || role === 'reviewer';
 
-export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: number }) {
+interface Shown {
+  workers: WorkerView[];
+  preparing: ProjectStatus['preparing'];
+  agoMs: number;
+}
+
+export function WorkingNow({ workers, preparing, agoMs }: Shown) {
   const isBusy = ({ task, mode }: WorkerView) => task !== null || mode !== null;
   const busy = workers.filter(isBusy);
   const off = workers.filter((worker) => !isBusy(worker) && isAgent(worker));
@@ -25,6 +31,11 @@ export function WorkingNow({ workers, agoMs }: { workers: WorkerView[]; agoMs: n
     <section className="strip" aria-labelledby="working-now">
       <h2 id="working-now">Working now</h2>
       {busy.length === 0 && <p className="dim">No worker is busy.</p>}
+      {preparing.map(({ step, elapsedMs }) => (
+        <p key={step} className="clamp">
+          preparing: {plainLine(step)}, {elapsed(elapsedMs + agoMs)}
+        </p>
+      ))}
       <ul>
         {busy.slice(0, SHOWN).map((worker) => (
           <li key={worker.name}>
