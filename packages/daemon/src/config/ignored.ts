@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { nulList } from '../git/output.ts';
 import { gitWith } from '../git/program.ts';
 import { CONFIG_FILE } from './check.ts';
@@ -31,17 +33,30 @@ export async function includable(root: string, isThere: (name: string) => boolea
   return unshared(root, FOR_TESTS.filter(isThere));
 }
 
-/** Warnings about lines missing in `.gitignore`. */
-export async function ignoreWarnings(root: string, steps: ProposedStep[], isRepository: boolean): Promise<string[]> {
-  if (!isRepository) return [];
+/** The steps, so that git ignores what they create, and warnings about lines missing in `.gitignore`. */
+export async function withIgnored(
+  root: string,
+  steps: ProposedStep[],
+): Promise<{ prepare: ProposedStep[]; warnings: string[] }> {
+  if (!existsSync(join(root, '.git'))) return { prepare: steps, warnings: [] };
   const made = [...new Set(steps.flatMap(({ makes }) => makes))].map((folder) => `${folder}/`);
   // Also test a name below each folder, for patterns that match only its content.
   const isIgnored = new Set(await ignoredOf(root, [...made, ...made.map((folder) => `${folder}x`)]));
   const loose = made.filter((folder) => !isIgnored.has(folder) && !isIgnored.has(`${folder}x`));
-  return loose.map(
-    (folder) =>
-      `git does not ignore ${folder}, which prepare creates. It would be treated as part of the change. Add this line to .gitignore: /${folder}`,
-  );
+  // A folder that is only for us ignores itself; a package manager would remove the file from its own.
+  const own = loose.filter((folder) => basename(folder) === '.cache');
+  const prepare = steps.map((step) => {
+    const made = own.filter((folder) => step.makes.includes(folder.slice(0, -1)));
+    const first = made.map((folder) => `mkdir -p ${folder} && echo '*' > ${folder}.gitignore && `);
+    return { ...step, run: `${first.join('')}${step.run}` };
+  });
+  const warnings = loose
+    .filter((folder) => !own.includes(folder))
+    .map(
+      (folder) =>
+        `git does not ignore ${folder}, which prepare creates. It would be treated as part of the change. Add this line to .gitignore: /${folder}`,
+    );
+  return { prepare, warnings };
 }
 
 /** A warning when git ignores the config, as it does where all dot files are ignored. A tracked file is not ignored. */

@@ -411,6 +411,21 @@ describe('init', () => {
     expect((await initProject({ root, target: 'main', agent: AGENT })).warnings).toEqual([]);
   });
 
+  test('a cache that is only for us ignores itself: nothing in the repository has to be edited', async () => {
+    await put({ 'go.mod': 'module a\n\nrequire example.org/b v1.0.0\n', 'a.go': 'package a\n' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    const { prepare, warnings } = await initProject({ root, target: 'main', agent: AGENT });
+    expect(warnings).toEqual([]);
+    expect(runs(prepare)).toEqual([expect.stringMatching(/^mkdir -p \.cache\/ .* && GOMODCACHE=.* go mod download$/)]);
+    const [first] = prepare[0]!.run.split(' && GOMODCACHE');
+    execFileSync('sh', ['-c', `${first} && echo x > .cache/x`], { cwd: root });
+    expect(execFileSync('git', ['status', '--porcelain', '--', '.cache'], { cwd: root }).toString()).toBe('');
+    await put({ '.gitignore': '.cache\n' });
+    await rm(join(root, '.tidemill'), { recursive: true });
+    const again = await initProject({ root, target: 'main', agent: AGENT });
+    expect(runs(again.prepare)).toEqual([expect.stringMatching(/^GOMODCACHE/)]);
+  });
+
   test('proposes the folders of the product as source, without tests and scripts', async () => {
     await put({ 'src/a.ts': '', 'src/a.test.ts': '', 'scripts/b.ts': '', 'six.py': '', 'node_modules/c/lib/d.js': '' });
     await put({ '.gitignore': 'node_modules\n' });

@@ -7,7 +7,7 @@ import { findProgram } from '../process/program.ts';
 import { CONFIG_FILE } from './check.ts';
 import { detect } from './detect/detect.ts';
 import { styleOf } from './file-style.ts';
-import { ignoreWarnings, includable, projectFiles } from './ignored.ts';
+import { includable, projectFiles, withIgnored } from './ignored.ts';
 import { configText } from './init-text.ts';
 import { loadSettings } from './load.ts';
 import { type AuditTrial, protectingGates } from './protection.ts';
@@ -39,6 +39,7 @@ export async function initProject(input: {
   const { root } = input;
   const env = { PATH: process.env.PATH ?? '' };
   const detected = await detect(root, async (program) => 'file' in (await findProgram(program, env, root)));
+  const { prepare, warnings: loose } = await withIgnored(root, detected.prepare);
   const include = await includable(root, (name) => existsSync(join(root, name)));
   const file = join(input.root, CONFIG_FILE);
   await mkdir(dirname(file), { recursive: true });
@@ -48,7 +49,7 @@ export async function initProject(input: {
   const taken = detected.gates.map(({ name }) => name);
   const protection = await protectingGates(root, taken, answers ?? (async () => false));
   try {
-    const { prepare, gates } = detected;
+    const { gates } = detected;
     const source = sourceGlobs(await projectFiles(root));
     const isEmpty = (await readdir(root)).every(isBesideCode);
     const parts = { ...input, prepare, include, source, gates, protecting: protection.gates, isEmpty };
@@ -58,14 +59,8 @@ export async function initProject(input: {
     written = false;
   }
   const { config, warnings } = await loadSettings(input.root);
-  const isRepository = existsSync(join(root, '.git'));
   // The proposal is reported only for a config that contains it.
-  const proposed = written ? detected : { prepare: [], notes: [] };
-  const more = [
-    ...proposed.notes,
-    ...(answers ? protection.notes : []),
-    ...(await ignoreWarnings(root, proposed.prepare, isRepository)),
-  ];
+  const more = written ? [...detected.notes, ...(answers ? protection.notes : []), ...loose] : [];
   return {
     file: CONFIG_FILE,
     written,

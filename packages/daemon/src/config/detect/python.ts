@@ -3,6 +3,8 @@ import { gate, type ProposedGate, type ProposedStep, type Tool } from './tool.ts
 
 /** An environment with absolute paths cannot be moved, so each worktree creates its own from the package manager's cache. */
 const VENV = '.venv';
+/** uv and virtualenv, which poetry uses, put a `.gitignore` into it. */
+const SELF_IGNORED: string[] = [];
 const SETTINGS = ['pyproject.toml', 'setup.py', 'setup.cfg', '.python-version'];
 
 export const pythonTools: Tool[] = [
@@ -15,7 +17,7 @@ export const pythonTools: Tool[] = [
       const files = folder.present('uv.lock', 'uv.toml', ...SETTINGS);
       const run = 'uv sync --frozen --all-groups --all-extras';
       // The cache may be on another disk, where files cannot be linked.
-      const prepare = [{ run, files, env: { UV_LINK_MODE: 'copy' }, makes: [VENV] }];
+      const prepare = [{ run, files, env: { UV_LINK_MODE: 'copy' }, makes: SELF_IGNORED }];
       return { prepare, gates: await gatesOf(folder, 'uv run --no-sync ') };
     },
   },
@@ -27,7 +29,7 @@ export const pythonTools: Tool[] = [
     async propose(folder) {
       const files = folder.present('poetry.lock', 'poetry.toml', ...SETTINGS);
       const env = { POETRY_VIRTUALENVS_IN_PROJECT: 'true' };
-      const prepare = [{ run: 'poetry install --no-interaction', files, env, makes: [VENV] }];
+      const prepare = [{ run: 'poetry install --no-interaction', files, env, makes: SELF_IGNORED }];
       return { prepare, gates: (await gatesOf(folder, 'poetry run ')).map((each) => ({ ...each, env })) };
     },
   },
