@@ -176,6 +176,13 @@ const table: Record<string, Case> = {
     tools: ['npm'],
     gates: ['npm run type-check', 'npm run format:check', 'npm run lint:check', 'npm test'],
   },
+  'scripts that are named after another kind': {
+    files: {
+      'package.json': '{"scripts":{"test:lint":"eslint .","test:unit":"jest","typecheck:all":"tsc -p ."}}',
+    },
+    tools: ['npm'],
+    gates: ['npm run typecheck:all', 'npm run test:lint', 'npm run test:unit'],
+  },
   'no script that repairs through another': {
     files: { 'package.json': '{"scripts":{"lint":"npm run lint:fix","lint:fix":"eslint --fix .","test":"x"}}' },
     tools: ['npm'],

@@ -9,13 +9,25 @@ export interface ScriptGate {
 const KINDS: { gate: string; names: string[] }[] = [
   {
     gate: 'typecheck',
-    names: ['typecheck', 'type-check', 'check:types', 'check-types', 'types:check', 'tsc:check', 'ts:check'],
+    names: [
+      'typecheck',
+      'type-check',
+      'check:types',
+      'check-types',
+      'types:check',
+      'tsc:check',
+      'ts:check',
+      'typecheck:all',
+    ],
   },
   {
     gate: 'format',
     names: ['format:check', 'check:format', 'check-format', 'format-check', 'fmt:check', 'prettier:check'],
   },
-  { gate: 'lint', names: ['lint', 'lint:check', 'check:lint', 'check-lint', 'lint:ci', 'eslint:check', 'eslint'] },
+  {
+    gate: 'lint',
+    names: ['lint', 'lint:check', 'check:lint', 'check-lint', 'lint:ci', 'test:lint', 'eslint:check', 'eslint'],
+  },
   { gate: 'check', names: ['check', 'check:ci', 'biome:check'] },
   { gate: 'test', names: ['test', 'test:ci', 'test-ci', 'test:unit', 'test:run', 'unit', 'test:node', 'test:all'] },
 ];

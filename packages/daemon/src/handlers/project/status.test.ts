@@ -28,6 +28,7 @@ async function open() {
         holds: async () => ({ isNew: false, full: [], isChecking: false, texts: [] }),
         isPushing: false,
         isDelivering: false,
+        preparing: [],
         hasCaughtUp: async () => reactors.haveCaughtUp,
       }),
     },
