@@ -59,6 +59,8 @@ test('a target that cannot be prepared holds new tasks with one alert, and is tr
   await open({
     preparation: {
       checks: [],
+      running: [],
+      reads: async () => new Set<string>(),
       worktree: ready,
       checkout: ready,
       settled: async () => undefined,

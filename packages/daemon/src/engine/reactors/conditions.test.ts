@@ -52,6 +52,7 @@ describe('an alert that closes when its condition is over', { timeout: 60_000 },
       checkout: prepared,
       checks: [],
       reads: async () => new Set<string>(),
+      running: [],
       tidy: nothing,
       settled: nothing,
     };
