@@ -7,7 +7,7 @@ const DEFINES =
   /\b(?:def|class|function|func|fn|struct|import|as|const|let|var|static|macro_rules!)\s+(\w+)|(?:^|[\s;>])(\w+)\s*=(?!=)/g;
 
 /** The code in a document: fenced blocks with their fences, indented ones that are sessions or follow `::`. */
-export function examplesOf(text: string): string[] {
+function examplesOf(text: string): string[] {
   const lines = text.split(/\r?\n/);
   const blocks: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
