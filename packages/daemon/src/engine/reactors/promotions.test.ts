@@ -87,6 +87,7 @@ async function open(texts: string[], promotion: object = { enabled: true }): Pro
   }
   await bed.pass(240 * MINUTE);
 }
+/** Tidemill itself has drafted L1 from the tasks that failed in the same way. */
 const lesson = async (number: number): Promise<Lesson> => (await bed.store.record('lesson', `lesson_${number}`))!;
 const landed = () => bed.repository.landed.length;
 
@@ -99,7 +100,7 @@ describe('a validated lesson', () => {
     const [replay] = await bed.store.records({ noun: 'replay', projectId: bed.projectId });
     expect(replay).toMatchObject({ status: 'done', purpose: { kind: 'lesson', id: 'lesson_1' } });
     expect(replay!.tasks.map(({ number }) => number)).not.toContain(9);
-    expect(replay!.variants.map(({ name }) => name)).toEqual(['without L1', 'with L1', 'placebo']);
+    expect(replay!.variants.map(({ name }) => name)).toEqual(['without L2', 'with L2', 'placebo']);
     expect(landed()).toBe(10);
     expect(await bed.store.records({ noun: 'alert', projectId: bed.projectId, isOpen: true })).toEqual([]);
   });
@@ -212,7 +213,7 @@ describe('a promotion into the instructions', () => {
     await bed.pass(10 * MINUTE);
     expect((await lesson(1)).promoted).toMatchObject({ file: 'CLAUDE.md' });
     const titles = (await bed.store.tasks({ projectId: bed.projectId })).map(({ title }) => title);
-    expect(titles).toContain('Add L1 to CLAUDE.md');
+    expect(titles).toContain('Add L2 to CLAUDE.md');
     await bed.pass(120 * MINUTE);
     expect(await asked()).toHaveLength(1);
   });
@@ -222,7 +223,7 @@ describe('a promotion into the instructions', () => {
     const ready = await confirmed();
     expect(ready.confidence).toBeGreaterThanOrEqual(0.9);
     const task = await promoteLesson(await sources(), ready, 'AGENTS.md', [], by);
-    expect(task).toMatchObject({ title: 'Add L1 to AGENTS.md', files: ['AGENTS.md'] });
+    expect(task).toMatchObject({ title: 'Add L2 to AGENTS.md', files: ['AGENTS.md'] });
     expect((await lesson(1)).promoted).toEqual({ file: 'AGENTS.md', taskId: task.id });
     await bed.pass(10 * MINUTE);
     expect((await bed.store.task(task.id))?.stage).toBe('done');
@@ -237,6 +238,6 @@ describe('a promotion into the instructions', () => {
     expect((await lesson(1)).promoted).toBeNull();
     // It had landed, so another task takes the line out.
     const titles = (await bed.store.tasks({ projectId: bed.projectId })).map(({ title }) => title);
-    expect(titles).toContain('Remove L1 from AGENTS.md');
+    expect(titles).toContain('Remove L2 from AGENTS.md');
   });
 });
