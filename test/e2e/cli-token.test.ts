@@ -30,7 +30,7 @@ describe('tidemill token', () => {
     const bot = await machine.json<Added>(['token', 'add', 'bot', '--role', 'worker'], root);
     expect(bot.link).toBe(`${url}/?token=${bot.token}`);
     const whoami = (token: string) => fetch(`${url}/v1/whoami`, { headers: { authorization: `Bearer ${token}` } });
-    expect(await (await whoami(ada.token)).json()).toEqual({ name: 'ada', role: 'operator' });
+    expect(await (await whoami(ada.token)).json()).toEqual({ name: 'ada', role: 'operator', person: 'ada' });
     const list = await machine.json<NamedToken[]>(['token', 'list'], root);
     expect(list.map(({ name }) => name)).toEqual(['ada', 'bot']);
     expect((await machine.run(['token', 'revoke', 'ada'], root)).code).toBe(0);

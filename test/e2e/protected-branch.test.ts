@@ -62,9 +62,7 @@ test('on a protected branch nothing lands, and the terminal and the inbox say wh
   await machine.run(['task', 'add', 'Write apples'], root);
   const { code, stdout } = await machine.run(['up', '--until-idle'], root);
   expect(code).toBe(1);
-  expect(stdout).toMatch(
-    /2 things need you.*\n +push refused: origin\/main refuses the push[\s\S]*\n +#1 Write apples: /,
-  );
+  expect(stdout).toMatch(/One thing needs you.*\n +push refused: origin\/main refuses the push/);
   expect(await mainAt(remote)).toBe(before);
   expect(await mainAt(root)).toBe(before);
   const [alert] = await inbox();

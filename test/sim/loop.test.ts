@@ -11,7 +11,7 @@ const BLIND: PlantedBug = {
 };
 
 describe('the loop over virtual days', () => {
-  loopsForDays(4, 1);
+  loopsForDays(3, 1);
 
   it('notices a duplicate that is accepted', async () => {
     const { broken } = await simulateLoop({ seed: 1, days: 3, plant: BLIND });

@@ -160,9 +160,8 @@ describe('a candidate that may have landed', () => {
     const { mill, id, fence } = crashed();
     mill.now += 9 * 3_600_000;
     mill.must({ type: 'lease.renew', ...fence });
-    expect(mill.task(id)).toMatchObject({ stage: 'blocked', resumeStage: 'merge', prepared: candidate });
+    expect(mill.task(id)).toMatchObject({ stage: 'merge', lease: null, prepared: candidate });
     expect(mill.refusal({ type: 'task.cancel', projectId, taskId: id, by: personActor('ada') })).toBe('conflict');
-    mill.must({ type: 'task.retry', projectId, taskId: id, by: personActor('ada') });
     mill.must({ type: 'merge.land', ...mill.take(id), commit: 'c' });
     expect(mill.task(id).stage).toBe('done');
   });

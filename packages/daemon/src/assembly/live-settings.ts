@@ -28,6 +28,8 @@ interface Surroundings {
   onNote(text: string, error?: unknown): void;
   /** Mistakes around the config: see setup-warnings.ts. */
   setupWarnings(): Promise<string[]>;
+  /** Those of them that are worth an alert. */
+  setupMistakes(): Promise<string[]>;
   /** For other parts that follow the config. Called at the start and after each valid change. */
   onChange?(project: Project, config: Config): void;
 }
@@ -114,9 +116,10 @@ export class LiveSettings {
   }
 
   async #hold({ config, warnings, replaced }: Settings, later: string[]): Promise<void> {
-    const [budget, setup] = await Promise.all([this.#budgetWarnings(config), this.#around.setupWarnings()]);
-    this.#warnings = [...warnings, ...later, ...budget, ...setup];
-    const told = [...replaced, ...later, ...budget, ...setup];
+    const around = this.#around;
+    const budget = await this.#budgetWarnings(config);
+    this.#warnings = [...warnings, ...later, ...budget, ...(await around.setupWarnings())];
+    const told = [...replaced, ...later, ...budget, ...(await around.setupMistakes())];
     if (told.length > 0) await this.#tell('config_adjusted', told.join('\n'), 'warning');
     await this.#sendTo(config.telemetry.otlp);
     this.#around.onChange?.(this.#made.project, config);

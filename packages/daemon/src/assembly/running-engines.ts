@@ -15,7 +15,7 @@ import { LiveSettings } from './live-settings.ts';
 import { createProjectEngine, type ProjectEngine } from './project-engine.ts';
 import { claimRepository, type Owner, sharedStore } from './repository-owner.ts';
 import { SessionRequests } from './session-requests.ts';
-import { setupWarnings } from './setup-warnings.ts';
+import { setupMistakes, setupWarnings } from './setup-warnings.ts';
 
 interface Running {
   made: ProjectEngine;
@@ -142,6 +142,7 @@ export class RunningEngines implements ProcessEngines {
       host: folder.host,
       metrics,
       onNote,
+      setupMistakes: () => setupMistakes(root, own),
       setupWarnings: () => setupWarnings(root, own),
       onChange: (changed, config) => channels.follow(changed, config),
     });

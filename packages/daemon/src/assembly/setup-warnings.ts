@@ -8,15 +8,19 @@ import { categoryFaults } from '../prompts/categories.ts';
 import { templateFaults } from '../prompts/template-files.ts';
 import { type Owner, otherOwner } from './repository-owner.ts';
 
-/** Mistakes in the surroundings of a project that its config does not show. `init`, `up` and `doctor` report them. */
+/** What `init`, `up` and `doctor` report about the surroundings of a project, which its config does not show. */
 export async function setupWarnings(root: string, own: Owner): Promise<string[]> {
+  return [...(await setupMistakes(root, own)), ...(await withoutSecurity(root))];
+}
+
+/** Those of the warnings that are worth an alert while the daemon runs. */
+export async function setupMistakes(root: string, own: Owner): Promise<string[]> {
   const found = await Promise.all([
     ignoredConfig(root),
     templateFaults(root),
     categoryFaults({ root, builtinDir: assetDir('prompts/categories') }),
     otherOwner(root, own).then((refusal) => (refusal ? [`${refusal.message}. ${refusal.hint}`] : [])),
     traitWarnings(root),
-    withoutSecurity(root),
   ]);
   return found.flat();
 }

@@ -394,7 +394,7 @@ describe('the settings of channels', () => {
     const repository = new TemporaryRepository({ '.tidemill/config.yaml': `${QUIET_CONFIG}${more}` });
     closing.push(async () => repository.remove());
     await expect(loadSettings(repository.root)).rejects.toMatchObject({
-      message: '.tidemill/config.yaml:10: unknown channel "fone"; did you mean "phone"?',
+      message: '.tidemill/config.yaml:11: unknown channel "fone"; did you mean "phone"?',
     });
   });
 

@@ -70,7 +70,7 @@ async function built(title: string, logHash: string, failed?: string): Promise<{
   const tree = repository.git('rev-parse', `${commit}^{tree}`);
   if (failed)
     await bed.prove(task, repository.git('rev-parse', 'main^{tree}'), [{}, { status: 'fail', logHash: failed }]);
-  await bed.build(task, commit, [{ logHash: '' }, { logHash }]);
+  await bed.build(task, commit, [{ logHash: '' }, { logHash }, { logHash: '' }]);
   return { task, commit: repository.git('rev-parse', tree) };
 }
 

@@ -71,8 +71,8 @@ describe('the supervisor', { timeout: 60_000 }, () => {
 
   it('a failed check is noted and skipped; no worker stops for it', async () => {
     await bed.add(1);
-    isBroken = true;
     await bed.start();
+    isBroken = true;
     await bed.pass(3 * MINUTE);
     expect(bed.notes.filter((note) => note.startsWith('supervision: its tick failed')).length).toBeGreaterThanOrEqual(
       2,
