@@ -65,12 +65,6 @@ export class ProofProject {
     await this.machine.git(this.root, 'add', '-A');
     await this.machine.git(this.root, 'commit', '-q', '-m', message);
   }
-  /** From now on the agent does something else. */
-  async replaceAgent(does: string): Promise<void> {
-    await this.save({ agent: agentThat(does) });
-    await this.commit('Another agent');
-  }
-
   add = (title: string, more: Partial<NewTask> = {}) => this.api.addTask({ project: this.project, title, ...more });
   detail = (number: number) => this.api.task({ project: this.project, task: String(number) });
   task = async (number: number) => (await this.detail(number)).task;
