@@ -105,7 +105,7 @@ describe('the packed tarball, installed into an empty folder', () => {
       return run('npx', ['--no', '--', 'tidemill', 'guard'], empty, MINUTE, input);
     };
     expect(ask('ls')).toMatchObject({ status: 0 });
-    expect(ask('git stash')).toMatchObject({ status: 2, output: expect.stringContaining('(guard: stash)') });
+    expect(ask('crontab -r')).toMatchObject({ status: 2, output: expect.stringContaining('(guard: whole-machine)') });
   });
 
   test('does its main job with tidemill demo --exit', { timeout: 4 * MINUTE }, (context) => {

@@ -114,7 +114,6 @@ describe('without a mouse', { timeout: 4 * PATIENCE_MS }, () => {
     await own.route('**/questions', (route) => route.fulfill(failing));
     await own.goto(bed.link);
     await bed.visit('/inbox', own);
-    await own.getByText('Loading the answers').first().waitFor();
     await own.getByText('Retrying automatically').waitFor();
     expect(await own.getByRole('button', { name: /Retry/ }).count()).toBe(0);
     await own.unrouteAll();

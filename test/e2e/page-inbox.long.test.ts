@@ -8,6 +8,7 @@ import { usePages } from '../support/page-bed.ts';
 import { flawsOf } from '../support/pages.ts';
 
 const CONFIG = `workers: 2
+learning: { reflection: { enabled: false } }
 reviewPlans: true
 budget: { dailyUsd: 4, monthlyUsd: 100 }
 gates:

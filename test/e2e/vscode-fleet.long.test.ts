@@ -52,9 +52,7 @@ describe('the VS Code extension, further', { timeout: 4 * PATIENCE_MS }, () => {
 
   test('makes a task of a TODO comment', async () => {
     const { bed, editor } = story;
-    await editor.page.keyboard.press('Control+P');
-    await editor.page.keyboard.type('list.ts');
-    await editor.choose('list.ts');
+    await editor.openFile('list.ts');
     await editor.line('TODO').click();
     await editor.command('Tidemill: Add Task from TODO Comment');
     const title = editor.page.locator('.quick-input-widget .quick-input-box input');

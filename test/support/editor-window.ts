@@ -28,6 +28,16 @@ export class EditorWindow {
 
   /** Runs a command by its title in the palette. */
   async command(title: string): Promise<void> {
+    await this.#search(`>${title}`);
+    await this.choose(title);
+  }
+
+  async openFile(name: string): Promise<void> {
+    await this.#search(name);
+    await this.choose(name);
+  }
+
+  async #search(text: string): Promise<void> {
     const { page } = this;
     const input = page.locator('.quick-input-widget input[aria-controls]').first();
     // A key that comes while the editor moves the focus is lost.
@@ -38,8 +48,7 @@ export class EditorWindow {
       },
       { timeout: PATIENCE_MS },
     );
-    await input.fill(`>${title}`);
-    await page.locator('.quick-input-list .monaco-list-row').filter({ hasText: title }).first().click();
+    await input.fill(text);
   }
 
   /** Chooses in the list that a command has opened. */
