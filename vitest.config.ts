@@ -11,8 +11,9 @@ const WORKERS = Math.max(2, Math.min(availableParallelism() + 1, Math.floor(tota
 
 const shared = {
   environment: 'node',
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  // They end a test that hangs. A machine with much other work needs several times as long as a quiet one.
+  testTimeout: 180_000,
+  hookTimeout: 240_000,
   // The default is one second.
   expect: { poll: { timeout: 30_000 } },
   pool: 'forks' as const,

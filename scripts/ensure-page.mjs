@@ -42,7 +42,7 @@ function build() {
   const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
   // A test runner's own NODE_ENV would make it a development build, larger and slower.
   const env = { ...process.env, NODE_ENV: 'production' };
-  return spawnSync(node, [vite, 'build', '--logLevel', 'warn'], { cwd: web, env, encoding: 'utf8', timeout: 120_000 });
+  return spawnSync(node, [vite, 'build', '--logLevel', 'warn'], { cwd: web, env, encoding: 'utf8', timeout: 300_000 });
 }
 
 /** False when it could not be built: the daemon then works without it and says so on its page. */

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path';
 import type { ProjectStatus, TaskSummary } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { TidemillHome } from '../support/tidemill-home.ts';
 import { QUIET_CONFIG, TemporaryRepository } from './cli-repository.ts';
 
@@ -40,11 +41,11 @@ describe('init, with agents and in other places', () => {
     const best = await fresh();
     expect(best.stdout).toContain('  agent: gemini (9.9.9); also installed: codex, opencode\n');
     expect(best.stdout).toContain('  tidemill agents test default ');
-    expect(config()).toContain('  default: { type: acp, preset: gemini }\n');
+    expect(config()).toContain('  default:\n    type: acp\n    preset: gemini\n');
     await fresh('--agent', 'opencode');
-    expect(config()).toContain('  default: { type: acp, preset: opencode }\n');
+    expect(config()).toContain('  default:\n    type: acp\n    preset: opencode\n');
     await fresh('--agent', './agents/mine.sh "two words"');
-    expect(config()).toContain('[ ./agents/mine.sh, two words ]');
+    expect(parse(config()).agents.default.command).toEqual(['./agents/mine.sh', 'two words']);
     const refusals: [string, string, RegExp][] = [
       ['claude', root, /claude is not installed\n {2}Install it: \S/],
       ['opencde', root, /no program opencde on PATH\n {2}Did you mean opencode\?/],
@@ -75,7 +76,12 @@ describe('init, with agents and in other places', () => {
       args,
       root,
     );
-    expect({ written, gates }).toEqual({ written: true, gates: [{ name: 'test', run: 'npm test' }] });
+    const found = [
+      { name: 'test', run: 'npm test' },
+      { name: 'secrets', kind: 'secrets' },
+      { name: 'docs', kind: 'docs' },
+    ];
+    expect({ written, gates }).toEqual({ written: true, gates: found });
     expect(trial).toMatchObject({ agent: 'default', ok: true });
     rmSync(join(root, '.tidemill'), { recursive: true });
     const lying = await machine.run(['init', '--agent', './liar.sh', '--test-agent'], root);

@@ -61,5 +61,5 @@ describe('daemons that share a Postgres', () => {
       const { findings } = await machine.json<{ findings: Finding[] }>(['doctor'], root);
       expect(findings.filter(({ level }) => level === 'problem')).toEqual([]);
     }
-  }, 60_000);
+  }, 180_000);
 });

@@ -37,11 +37,10 @@ describe('text from outside', () => {
     expect(plainLine('  a\n\tb\r\n\u202ec ')).toBe('a b c');
   });
 
-  it('is quick with hostile text', () => {
-    const started = performance.now();
-    plainText('\u001b]'.repeat(200_000));
-    plainText('\u200d'.repeat(400_000));
-    plainText(`\u001b[${'0'.repeat(400_000)}`);
-    expect(performance.now() - started).toBeLessThan(2_000);
+  // A pattern that backtracks without end would run into the time limit of the test.
+  it('is made of hostile text, too', () => {
+    expect(plainText('\u001b]'.repeat(200_000))).toBe('');
+    expect(plainText('\u200d'.repeat(400_000))).toBe('');
+    expect(plainText(`\u001b[${'0'.repeat(400_000)}`)).toMatch(/^\[?0*$/);
   });
 });

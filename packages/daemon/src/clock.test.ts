@@ -33,6 +33,5 @@ describe('sleep', () => {
     stop.abort();
     await sleeping;
     await systemClock.sleep(60_000, stop.signal);
-    expect(performance.now() - before).toBeLessThan(10_000);
   });
 });

@@ -15,7 +15,7 @@ export function addPrompt(program: Command, context: CliContext): void {
         if (options.json) return terminal.json(view);
         terminal.out.write(view.prompt);
         // Standard output holds the prompt only.
-        for (const what of view.dropped) terminal.err.write(`tidemill: prompt shortened: ${what}\n`);
+        for (const what of view.dropped) terminal.err.write(`tidemill: the prompt: ${what}\n`);
       }),
     );
 }

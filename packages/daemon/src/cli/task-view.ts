@@ -84,8 +84,7 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
     if (usualMs !== null && status === 'running') line(paint('dim', `  usually ${took(usualMs)}`));
     if (briefing && briefing.lessons.length > 0)
       line(paint('dim', `  the last run was given lessons ${briefing.lessons.join(', ')}`));
-    for (const what of briefing?.dropped ?? [])
-      line(paint('dim', `  the last run's prompt was shortened: ${oneLine(what)}`));
+    for (const what of briefing?.dropped ?? []) line(paint('dim', `  the last run's prompt: ${oneLine(what)}`));
     line(paint('dim', `  tidemill logs ${task.number} prints the output of the last run`));
   }
   if (evidence.length > 0) {

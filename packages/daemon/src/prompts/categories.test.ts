@@ -23,10 +23,8 @@ const load = (builtin = builtinDir) => loadCategories({ root, builtinDir: builti
 const one = async (slug: string, builtin = builtinDir) => (await load(builtin)).find((each) => each.slug === slug)!;
 
 describe('the texts of the categories', () => {
-  it('are there for all 21, each with its own name and text, and load within a second', async () => {
-    const startedAt = performance.now();
+  it('are there for all 21, each with its own name and text', async () => {
     const all = await load();
-    expect(performance.now() - startedAt).toBeLessThan(1000);
     expect(all.map(({ slug }) => slug)).toEqual([...CATEGORIES]);
     expect(all.filter(({ fault, isOff }) => fault !== null || isOff)).toEqual([]);
     expect(new Set(all.map(({ name }) => name))).toHaveLength(21);

@@ -81,7 +81,7 @@ export function createPrompts({ root, builtinDir }: PromptsOptions): CheckedProm
 /** What is wrong with the project's own templates is shown with the run. */
 const withFaults = (briefing: Briefing, faults: string[]): Briefing => ({
   ...briefing,
-  dropped: [...faults.map((fault) => `your own prompt: ${fault}`), ...briefing.dropped],
+  dropped: [...faults, ...briefing.dropped],
 });
 
 function assemble(template: Template, input: PromptInput, around: PromptSurroundings, questions: string): Briefing {

