@@ -8,14 +8,18 @@ import { QUIET_CONFIG, TemporaryRepository } from '../e2e/cli-repository.ts';
 /** The API as the command line has it without a daemon, on a repository and data of its own. */
 export class OfflineBed {
   readonly home = mkdtempSync(join(tmpdir(), 'tidemill-offline-'));
-  readonly repository = new TemporaryRepository({ '.tidemill/config.yaml': QUIET_CONFIG });
+  readonly repository: TemporaryRepository;
   readonly env = { TIDEMILL_HOME: this.home };
   api!: Api;
   project = '';
   #offline!: { api: Api; close(): Promise<void> };
 
-  static async open(): Promise<OfflineBed> {
-    const bed = new OfflineBed();
+  private constructor(config: string) {
+    this.repository = new TemporaryRepository({ '.tidemill/config.yaml': config });
+  }
+
+  static async open(config = QUIET_CONFIG): Promise<OfflineBed> {
+    const bed = new OfflineBed(config);
     bed.#offline = await openOffline(bed.env);
     bed.api = bed.#offline.api;
     bed.project = (await bed.api.registerProject({ root: bed.repository.root })).id;

@@ -1,7 +1,7 @@
 import type { Api, DaemonFile, Project } from '@tidemill/contract';
 import type { Offline } from '../assembly/offline.ts';
 import { reachDaemon } from '../assembly/reach.ts';
-import { apiForAgent } from '../handlers/role.ts';
+import { apiForAgent, personDecides } from '../handlers/role.ts';
 import { agentOfRun } from '../process/environment.ts';
 
 export interface Connection {
@@ -21,7 +21,11 @@ export async function connect(env: NodeJS.ProcessEnv, named: string | null = nul
   const agent = named ?? agentOfRun(env);
   if (agent === null) return open(env, null);
   const { api, ...rest } = await open(env, agent);
-  return { ...rest, api: apiForAgent(api), repair: null };
+  return { ...rest, api: apiForAgent(api), repair: rest.repair && refuseRepair };
+}
+
+async function refuseRepair(): Promise<never> {
+  throw personDecides('tidemill doctor --repair');
 }
 
 async function open(env: NodeJS.ProcessEnv, agent: string | null): Promise<Connection> {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { type Api, AppError, EventBody, isSignOfLife, nearest, type Project, plainText } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { pageLink } from '../assembly/reach.ts';
+import { isReadByAgent } from '../process/environment.ts';
 import { type CliContext, collect, integer, type Json, jsonOption, withProject } from './context.ts';
 import { eventText, TaskNames } from './describe.ts';
 import { addDoctor } from './doctor.ts';
@@ -18,12 +19,14 @@ export function addInspection(program: Command, context: CliContext): void {
     .action((options: Json) =>
       withProject(context, async (api, project, daemon) => {
         const status = await api.status({ project: project.id });
-        const link = daemon && pageLink(daemon);
+        const isHidden = isReadByAgent(context.env);
+        const link = daemon && !isHidden ? pageLink(daemon) : null;
         if (options.json) return context.terminal.json({ ...status, link });
         for (const line of statusLines(status, context.terminal)) context.terminal.line(line);
         if (!status.sandbox.active) context.terminal.line(`\n  ${status.sandbox.text}`);
         for (const warning of status.warnings) context.terminal.line(`\n  ${warning}`);
         if (link) context.terminal.line(`\nPage: ${link}`);
+        else if (daemon) context.terminal.line('\nPage: its link has your token, so an agent does not see it.');
       }),
     );
 

@@ -10,9 +10,9 @@ interface Group {
   load(): Promise<Add>;
   /**
    * What the commands change. A route says itself whether it decides something, and then it is refused in a run of an agent.
-   * Commands that change files or processes of the machine without a route are refused there as a whole.
+   * Commands that change files or processes of the machine without a route are refused there: all of the group, or those listed.
    */
-  changes: 'by routes' | 'the machine';
+  changes: 'by routes' | 'the machine' | string[];
 }
 
 /**
@@ -58,7 +58,7 @@ export const GROUPS: Group[] = [
   { words: ['config'], changes: 'by routes', load: async () => (await import('./config.ts')).addConfig },
   { words: ['routes'], changes: 'by routes', load: async () => (await import('./routes.ts')).addRoutes },
   { words: ['prompt'], changes: 'by routes', load: async () => (await import('./prompt.ts')).addPrompt },
-  { words: ['agents'], changes: 'by routes', load: async () => (await import('./agents.ts')).addAgents },
+  { words: ['agents'], changes: ['agents test'], load: async () => (await import('./agents.ts')).addAgents },
   { words: ['spec'], changes: 'by routes', load: async () => (await import('./spec.ts')).addSpec },
   { words: ['token'], changes: 'by routes', load: async () => (await import('./token.ts')).addToken },
   { words: ['mcp'], changes: 'the machine', load: async () => (await import('./mcp.ts')).addMcp },
@@ -104,5 +104,6 @@ function refuseToAgent(command: Command, { env }: CliContext): void {
   const path: string[] = [];
   for (let at: Command | null = command; at?.parent; at = at.parent) path.unshift(at.name());
   const group = GROUPS.find(({ words }) => words.includes(path[0] ?? ''));
-  if (group?.changes === 'the machine') throw personDecides(`tidemill ${path.join(' ')}`);
+  const name = path.join(' ');
+  if (group?.changes === 'the machine' || group?.changes.includes(name)) throw personDecides(`tidemill ${name}`);
 }

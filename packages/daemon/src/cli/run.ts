@@ -1,3 +1,6 @@
+import { namedDataFolder } from '../config/data-folder.ts';
+import { RUN_MARK } from '../process/environment.ts';
+import { ownRun } from '../process/leaks.ts';
 import { PROGRAM_VERSION } from '../version.ts';
 import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
@@ -5,7 +8,8 @@ import { openTerminal } from './terminal.ts';
 
 /** Runs one command and exits the process. */
 export async function run(argv: string[]): Promise<never> {
-  const { env, stdout, stderr } = process;
+  const { stdout, stderr } = process;
+  const env = knownEnvironment(process.env);
   const terminal = openTerminal(env);
   // A reader that closes the pipe early (`| head`) is not a failure.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -26,4 +30,10 @@ export async function run(argv: string[]): Promise<never> {
   // Exit without waiting for leftover timers, but flush what was printed.
   await Promise.all([stdout, stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))));
   process.exit(exitCode);
+}
+
+/** With the mark of the run that started this program, also where the agent removed it. */
+function knownEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const run = env[RUN_MARK] || ownRun(namedDataFolder(env).id);
+  return run ? { ...env, [RUN_MARK]: run } : env;
 }

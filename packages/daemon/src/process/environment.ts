@@ -15,6 +15,13 @@ export function agentOfRun(env: NodeJS.ProcessEnv): string | null {
   return run === undefined || run === '' ? null : `agent of ${run}`;
 }
 
+/** What agents set for the programs that they start, in a person's own session. */
+const OWN_SESSION = ['CLAUDECODE', 'CODEX_SANDBOX', 'CURSOR_AGENT', 'GEMINI_CLI', 'OPENCODE', 'AI_AGENT'];
+
+/** Whether an agent reads what is printed. It must see no token, because who has one decides as the person. */
+export const isReadByAgent = (env: NodeJS.ProcessEnv): boolean =>
+  agentOfRun(env) !== null || OWN_SESSION.some((name) => Boolean(env[name]));
+
 const FIRST_PORT = 10_000;
 const FIRST_PROOF_PORT = 30_000;
 const PORTS_EACH = 20;

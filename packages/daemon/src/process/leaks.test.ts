@@ -1,14 +1,16 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { startChild } from './child.ts';
 import { childEnvironment } from './environment.ts';
 import { killLeaked, leakedProcesses, leakScanObstacle, type MarkedProcess } from './leaks.ts';
+import { markedRun, withMark } from './limit-mark.ts';
 import { processRow } from './process-table.ts';
 
 describe('leaked processes', () => {
@@ -112,5 +114,27 @@ describe('leaked processes', () => {
     const child = spawn(process.execPath, ['-e', script], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     const [said] = await once(child.stdout, 'data');
     expect(String(said)).toBe('0\n');
+  });
+
+  it.for([
+    { by: 'its own variables', start: '', hasLimit: false, expected: 'run_f' },
+    { by: 'the variables of an ancestor', start: 'env -i ', hasLimit: false, expected: 'run_f' },
+    {
+      by: 'its limit, also when it has left its ancestors',
+      start: 'exec env -i setsid ',
+      hasLimit: true,
+      expected: markedRun('run_f'),
+    },
+  ])('know the run they are of by $by', async ({ start, hasLimit, expected }) => {
+    const marker = { homeId: `/nowhere/${randomUUID()}`, runId: 'run_f' };
+    const env = childEnvironment(process.env, {}, marker);
+    const ask = async (homeId: string) => {
+      const code = `import('${new URL('./leaks.ts', import.meta.url)}').then((m) => console.log(String(m.ownRun('${homeId}'))))`;
+      const plain = ['sh', '-c', `${start}"$0" -e "$1"; true`, process.execPath, code];
+      const [file = '', ...args] = hasLimit ? withMark(plain, marker) : plain;
+      return (await promisify(execFile)(file, args, { env })).stdout.trim();
+    };
+    expect(await ask(marker.homeId)).toBe(expected);
+    expect(await ask(`${marker.homeId}x`)).toBe('null');
   });
 });

@@ -80,6 +80,19 @@ export async function killLeaked(
 export const isOfRun = (process: { runId: string }, runId: string): boolean =>
   process.runId === runId || process.runId === markedRun(runId);
 
+/**
+ * The run of this data folder that started this process, or null. Found by the marks that all descendants inherit: a program that
+ * removes the variable is found by its limit, or by the environment of its ancestors.
+ */
+export function ownRun(homeId: string): string | null {
+  if (homeId === '' || !hasProcessTable) return null;
+  for (const pid of ownLine()) {
+    const runId = runOf(pid, homeId) ?? runByMark(pid, homeId);
+    if (runId !== null) return runId;
+  }
+  return null;
+}
+
 /** This process and its ancestors: a scan inside an agent must not kill the process that started it. */
 function ownLine(): Set<number> {
   const line = new Set<number>();

@@ -3,6 +3,7 @@ import type { Call, Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 import { type Creation, creationOf, madeBefore, newTaskId, otherRequest } from './create.ts';
 import { dependenciesFirst, indexKeys, linksOf, nameOf } from './import-order.ts';
+import { checkProposed } from './proposed.ts';
 
 type Imported = RouteRequest<'importTasks'>['tasks'][number];
 
@@ -18,6 +19,7 @@ export async function importTasks(
   const byKey = indexKeys(tasks);
   const links = tasks.map((task, index) => linksOf(task, index, byKey));
   checkPipelines(tasks, project);
+  for (const task of tasks) checkProposed(call.caller, project, task);
   const order = dependenciesFirst(tasks, links);
   const existing = await existingIds(services, project, tasks, links);
   const ids = tasks.map((_, index) => newTaskId(services, project.id, call, index));

@@ -4,9 +4,11 @@ import type { Call, Services } from '../context.ts';
 import { projectOf, summaries, summary, taskOf, unwrap } from '../find.ts';
 import type { Signed } from '../handler.ts';
 import { createTask, creationOf, newTaskId } from './create.ts';
+import { checkProposed } from './proposed.ts';
 
 export async function addTask(services: Services, input: RouteRequest<'addTask'>, _signal: AbortSignal, call: Call) {
   const project = await projectOf(services, input.project);
+  checkProposed(call.caller, project, input);
   const dependsOn = await idsOf(services, project, input.after);
   const taskId = newTaskId(services, project.id, call);
   const task = await createTask(services, creationOf(project.id, taskId, dependsOn, input), call.idempotencyKey);
