@@ -54,6 +54,23 @@ describe('an agent may not decide with the command line', () => {
     'env -u TIDEMILL_RUN tidemill answer Q1.1 Approve',
     'unset TIDEMILL_RUN && tidemill answer Q1.1 Approve',
     'echo Q1.1 | xargs tidemill answer',
+    '$(which tidemill) answer Q1.1 Approve',
+    '"$(command -v tidemill)" answer Q1.1 Approve',
+    'alias t=tidemill\nt answer Q1.1 Approve',
+    'script -qc "tidemill answer Q1.1 Approve" /dev/null',
+    'su -c "tidemill answer Q1.1 Approve"',
+    'at now <<< "tidemill answer Q1.1 Approve"',
+    'systemd-run --user tidemill answer Q1.1 Approve',
+    'yarn tidemill answer Q1.1 Approve',
+    'npm run tidemill -- answer Q1.1 Approve',
+    'bun bin/tidemill.mjs answer Q1.1 Approve',
+    'deno run -A bin/tidemill.mjs answer Q1.1 Approve',
+    'node --import x node_modules/tidemill/dist/main.js answer Q1.1 Approve',
+    'node packages/daemon/src/main.ts answer Q1.1 Approve',
+    `node -e "require('child_process').execSync('tidemill answer Q1.1 Approve')"`,
+    `python3 -c "import subprocess; subprocess.run(['tidemill', 'answer', 'Q1.1', 'x'])"`,
+    'tidemill feedback --json dismiss 1',
+    'tidemill agents test default',
   ])('%s', async (command) => {
     expect(await verdict(command)).toBe('tidemill-commands');
   });
@@ -77,6 +94,8 @@ describe('an agent may read, add and propose with the command line', () => {
     'tidemill evidence list',
     'tidemill config check',
     'npx tidemill conflicts',
+    'yarn tidemill status',
+    'node bin/tidemill.mjs task list',
   ])('%s', async (command) => {
     expect(await verdict(command)).toBe('allow');
   });
@@ -112,6 +131,33 @@ describe('an agent publishes nothing', () => {
     'npx semantic-release',
     'npx changeset publish',
     'sh -c "cd pkg && npm publish"',
+    'npm --prefix x publish',
+    'npm --prefix x pub',
+    'npm unpub a@1',
+    'npm run deploy',
+    'make publish',
+    'nohup npm publish &',
+    'timeout -k 5 5 npm publish',
+    'echo npm publish | xargs -I{} sh -c "{}"',
+    'npx -y npm@latest publish',
+    'npx -c "npm publish"',
+    'script -c "npm publish"',
+    'chroot / npm publish',
+    'mise exec node@20 -- npm publish',
+    'direnv exec . npm publish',
+    'nvm exec 20 npm publish',
+    'npx cross-env A=1 npm publish',
+    'npx concurrently "npm test" "npm publish"',
+    '$(which npm) publish',
+    'node $(which npm) publish',
+    'node /usr/lib/node_modules/npm/bin/npm-cli.js publish',
+    `node -e "require('child_process').execSync('npm publish')"`,
+    `python3 -c "import subprocess; subprocess.run(['npm', 'publish'])"`,
+    'uvx twine upload dist/*',
+    'python -m poetry publish',
+    'cargo --config a=b publish',
+    'docker --context prod push a',
+    'npx gh-pages -d dist',
   ])('%s', async (command) => {
     expect(await verdict(command)).toBe('publish');
   });
@@ -127,6 +173,17 @@ describe('an agent publishes nothing', () => {
     './gradlew publishToMavenLocal',
     'mvn verify',
     'grep -rn "npm publish" docs',
+    'git commit -m "npm publish is refused"',
+    'npm test -- publish.test.ts',
+    'npm run release:check',
+    'npm -w pub test',
+    'cargo test publish',
+    'cargo build --release',
+    'make release',
+    'python3 -m pytest tests/test_upload.py',
+    `python3 -c "print('docker')"`,
+    'concurrently "npm test" "npm run lint"',
+    'mise exec node@20 -- npm test',
   ])('but it may run %s', async (command) => {
     expect(await verdict(command)).toBe('allow');
   });
@@ -155,6 +212,20 @@ describe('an agent changes no machines and services of others', () => {
     'heroku pg:reset',
     'npx wrangler deploy',
     'npx cdk deploy',
+    'minikube kubectl -- delete namespace x',
+    'helmfile apply',
+    'terragrunt run --all apply',
+    'docker run hashicorp/terraform:1 apply',
+    'pulumi -C infra up',
+    // Words that read elsewhere make no exception.
+    'gcloud projects delete list',
+    'az group delete list',
+    'ansible all -m shell -a "rm x --version"',
+    'ssh prod systemctl restart web',
+    'scp build.tgz prod:/srv',
+    'rsync -a dist/ deploy@prod:/srv',
+    'gh api -X DELETE repos/a/b',
+    'vault kv get secret/x',
   ])('%s', async (command) => {
     expect(await verdict(command)).toBe('infrastructure');
   });
@@ -173,6 +244,10 @@ describe('an agent changes no machines and services of others', () => {
     'az vm list',
     'npx cdk synth',
     'npx wrangler dev',
+    'rsync -a --delete src/ dist/',
+    'ssh -T git@github.com',
+    'gh api repos/a/b/pulls',
+    'pulumi -C infra preview',
   ])('but it may run %s', async (command) => {
     expect(await verdict(command)).toBe('allow');
   });
@@ -200,6 +275,15 @@ describe('an agent does not stop the machine', () => {
     'bomb() { bomb | bomb & }; bomb',
     'f() { f & f; }; f',
     'bash -c ":(){ :|:& };:"',
+    'kill -9 -01',
+    'python3 -c "import os; os.kill(-1, 9)"',
+    'node -e "process.kill(-1, 9)"',
+    "perl -e 'kill 9, -1'",
+    "perl -e 'fork while 1'",
+    'python3 -c "import os\nwhile 1: os.fork()"',
+    'pkill -f ""',
+    'pkill -v nothing',
+    'fuser -km /',
   ])('%s', async (command) => {
     expect(await verdict(command)).toBe('whole-machine');
   });
@@ -214,6 +298,8 @@ describe('an agent does not stop the machine', () => {
     'crontab -l',
     'fact() { if [ $1 -le 1 ]; then echo 1; else fact $(($1 - 1)); fi; }; fact 3',
     'serve() { npm start & }; serve',
+    'kill -9 $PID',
+    'fuser -k 3000/tcp',
   ])('but it may run %s', async (command) => {
     expect(await verdict(command)).toBe('allow');
   });

@@ -5,9 +5,10 @@ import { isForkBomb } from './shell-fork-bomb.ts';
 import { gitCommands } from './shell-git.ts';
 import { NOTHING, type PlainCommand, plainCommand, testWords } from './shell-plain.ts';
 import { addRedirection } from './shell-redirect.ts';
+import { aliasOf, printedBy, textsRun } from './shell-texts.ts';
 import { ShellVariables } from './shell-variables.ts';
 import { parseShell, scriptsIn, wordParts } from './shell-words.ts';
-import { fedWords, innerWords, isShell, shellCode, xargsFiles } from './shell-wrappers.ts';
+import { alsoActs, fedWords, innerWords, isShell, shellCode, xargsFiles } from './shell-wrappers.ts';
 
 export interface ShellPlace {
   cwd: string;
@@ -45,6 +46,7 @@ class Walk {
   readonly #place: ShellPlace;
   #cwd: string;
   readonly #variables = new ShellVariables();
+  readonly #aliases = new Map<string, string[]>();
   #depth = 0;
 
   constructor(place: ShellPlace) {
@@ -201,6 +203,7 @@ class Walk {
   /** Unwraps programs that only start another one, and follows commands that change the shell itself. */
   #start(command: SimpleCommand, before: SimpleCommand | null): void {
     const { name, args } = command;
+    if (this.#renamed(command, before)) return;
     if (name === 'cd' || name === 'pushd') {
       this.#add(command);
       this.#cwd = this.#changed(args);
@@ -215,16 +218,28 @@ class Walk {
       for (const arg of args) this.#variables.set(arg, null);
       this.#add(command);
     } else if (RUNS_TEXT.has(name) || isShell(name)) {
+      if (name === 'alias') for (const arg of args) this.#aliases.set(...aliasOf(arg));
       this.#code(command, before);
     } else if (name === 'git') for (const each of gitCommands(command)) this.#add(each);
     else {
       if (name === 'xargs') command.reads.push(...xargsFiles(args));
       const inner = innerWords(name, args, before ? fedWords(before) : null);
-      // `find` and `xargs` also act themselves.
-      if (inner.length === 0 || name === 'find' || name === 'fd') this.#add(command);
+      if (inner.length === 0 || alsoActs(name, args)) this.#add(command);
       else if (command.reads.length + command.writes.length > 0) this.#add({ ...command, ...named([]) });
       for (const words of inner) this.#start({ ...command, reads: [], writes: [], ...named(words) }, before);
+      for (const text of textsRun(command, before ? fedWords(before) : null))
+        if (!text.includes(UNKNOWN)) this.#apart(() => this.run(text));
     }
+  }
+
+  /** An alias may be used on a later line. It does not stand for itself. */
+  #renamed(command: SimpleCommand, before: SimpleCommand | null): boolean {
+    const words = this.#aliases.get(command.name);
+    if (!words) return false;
+    this.#aliases.delete(command.name);
+    this.#start({ ...command, ...named([...words, ...command.args]) }, before);
+    this.#aliases.set(command.name, words);
+    return true;
   }
 
   /** Text that is run as shell code: it is parsed if it is known. */
@@ -285,10 +300,7 @@ class Walk {
     });
     const [only, ...more] = this.found.slice(from);
     if (!only || more.length > 0) return null;
-    if (only.name === 'pwd') return cwd;
-    if (only.name === 'git' && only.args.join(' ') === 'rev-parse --show-toplevel') return this.#place.worktree;
-    const fed = fedWords(only);
-    return fed?.kind === 'printed' ? fed.text.replace(/\n+$/, '') : null;
+    return only.name === 'pwd' ? cwd : printedBy(only, this.#place.worktree);
   }
 
   #add(command: SimpleCommand): void {

@@ -30,6 +30,23 @@ const WRAPPERS: Record<string, string[]> = {
   npx: ['-p', '--package'],
   bunx: ['-p', '--package'],
   pnpx: ['-p', '--package'],
+  uvx: ['-p', '--python', '--from', '--with'],
+  chroot: [],
+  'systemd-run': ['-p', '-E', '-u', '-M', '-H', '--property', '--setenv', '--unit', '--uid', '--gid', '--slice'],
+  runuser: ['-u', '-g', '-G', '--user', '--group', '--supp-group'],
+  taskset: [],
+  chrt: [],
+  setpriv: [],
+  prlimit: [],
+  fakeroot: [],
+  'xvfb-run': ['-e', '-f', '-n', '-p', '-s', '-w'],
+  'dbus-run-session': [],
+  unbuffer: [],
+  caffeinate: ['-t', '-w'],
+  firejail: [],
+  'cross-env': [],
+  'cross-env-shell': [],
+  dotenv: ['-e', '-f', '-v', '-c'],
 };
 /** Their first words that start a program: `pnpm exec`. */
 const RUNNERS: Record<string, string[]> = {
@@ -39,14 +56,39 @@ const RUNNERS: Record<string, string[]> = {
   bun: ['x'],
   bundle: ['exec'],
   poetry: ['run'],
-  uv: ['run'],
+  uv: ['run', 'tool run'],
+  pipx: ['run'],
   pipenv: ['run'],
-  corepack: ['npm', 'pnpm', 'yarn'],
+  pdm: ['run'],
+  hatch: ['run'],
+  rye: ['run'],
+  pixi: ['run'],
+  mise: ['exec', 'x'],
+  direnv: ['exec'],
+  asdf: ['exec'],
+  volta: ['run'],
+  fnm: ['exec'],
+  nvm: ['exec'],
+  dotenvx: ['run'],
+  doppler: ['run'],
 };
+/** Programs that contain another one: `corepack npm`. */
+const CONTAINERS: Record<string, string[]> = {
+  corepack: ['npm', 'pnpm', 'yarn'],
+  microk8s: ['kubectl', 'helm'],
+  minikube: ['kubectl'],
+  k3s: ['kubectl'],
+};
+/** What a runner may get before the program: a folder, a version. */
+const RUNNER_VALUES = ['-p', '--package', '-c', '--call', '--with', '--from', '--node', '--using', '-f', '--env-file'];
+/** Run files of JavaScript. */
+const SCRIPT_RUNNERS = new Set(['node', 'nodejs', 'bun', 'deno', 'tsx', 'ts-node']);
+const TIDEMILL_FILE =
+  /(^|\/)tidemill(\.m?js)?$|(^|\/)tidemill\/(\S*\/)?main\.[jt]s$|(^|\/)packages\/daemon\/(src|dist)\/main\.[jt]s$/;
 /** Options with two values. */
 const PAIRED = ['--bind', '--ro-bind', '--setenv'];
 /** How many of their own words come before the program. */
-const LEADING: Record<string, number> = { timeout: 1, flock: 1 };
+const LEADING: Record<string, number> = { timeout: 1, flock: 1, chroot: 1, taskset: 1, chrt: 1 };
 /** Those of GNU, and `-J`, `-R` and `-S` of BSD. */
 const XARGS_VALUES = [
   ...['-a', '-d', '-E', '-I', '-L', '-n', '-P', '-s', '-J', '-R', '-S'],
@@ -106,10 +148,16 @@ function printedText(name: string, args: string[]): string | null {
 export function innerWords(name: string, args: string[], fed: Fed | null): string[][] {
   if (name === 'xargs' || name === 'parallel') return [xargsWords(name, args, fed)].filter((words) => words.length > 0);
   if (name === 'find' || name === 'fd') return findWords(args);
+  // It only says where a program is.
+  if (name === 'command' && /^-p?[vV]/.test(args[0] ?? '')) return [];
+  const known = knownWords(name, args);
+  if (known) return [known];
   const [verb = '', ...after] = args;
-  if (RUNNERS[name]?.includes(verb)) {
-    const rest = afterOptions(after, ['-p', '--package', '-c', '--call', '--with']);
-    return name === 'corepack' ? [args] : [rest].filter((words) => words.length > 0);
+  if (CONTAINERS[name]?.includes(verb)) return [[verb, ...afterOptions(after, [])]];
+  const phrase = RUNNERS[name]?.find((words) => words === args.slice(0, words.split(' ').length).join(' '));
+  if (phrase !== undefined) {
+    const rest = afterRunner(name, args.slice(phrase.split(' ').length));
+    return [withoutVersion(rest)].filter((words) => words.length > 0);
   }
   const valued = WRAPPERS[name];
   if (!valued) return [];
@@ -121,8 +169,39 @@ export function innerWords(name: string, args: string[], fed: Fed | null): strin
   const rest = afterOptions(args, valued);
   while (rest.length > 0 && /^[A-Za-z_]\w*=/.test(rest[0] as string)) rest.shift();
   rest.splice(0, LEADING[name] ?? 0);
-  return rest.length > 0 ? [rest] : [];
+  return rest.length > 0 ? [/x$/.test(name) ? withoutVersion(rest) : rest] : [];
 }
+
+/** `find` and `python -m x` are commands of their own, besides the one that they start. */
+export const alsoActs = (name: string, args: string[]): boolean =>
+  name === 'find' || name === 'fd' || knownWords(name, args) !== null;
+
+/** Programs that guards know by name, however they are started: a script's file, a package's script, a module of Python. */
+function knownWords(name: string, args: string[]): string[] | null {
+  if (SCRIPT_RUNNERS.has(name)) {
+    const at = args.findIndex((arg) => TIDEMILL_FILE.test(arg));
+    if (at >= 0) return ['tidemill', ...args.slice(at + 1)];
+  }
+  if (/^python[\d.]*$/.test(name)) {
+    const at = args.indexOf('-m');
+    if (at >= 0 && args.slice(0, at).every((arg) => arg.startsWith('-')) && args[at + 1]) return args.slice(at + 1);
+  }
+  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(name)) return null;
+  const rest = /^run(-script)?$/.test(args[0] ?? '') ? args.slice(1) : args;
+  return rest[0] === 'tidemill' ? rest.filter((arg) => arg !== '--') : null;
+}
+
+/** The program and its words: after `--`, or after options and a leading folder or version. */
+function afterRunner(name: string, args: string[]): string[] {
+  const end = ['mise', 'dotenvx', 'doppler'].includes(name) ? args.indexOf('--') : -1;
+  if (end >= 0) return args.slice(end + 1);
+  const rest = afterOptions(args, RUNNER_VALUES);
+  return name === 'direnv' || (name === 'nvm' && /^v?\d|^(lts|node)\b/.test(rest[0] ?? '')) ? rest.slice(1) : rest;
+}
+
+/** `npm@latest` starts npm. */
+const withoutVersion = ([program = '', ...rest]: string[]): string[] =>
+  program === '' ? rest : [program.replace(/^(@?[^@]+)@.*$/, '$1'), ...rest];
 
 function afterOptions(args: string[], valued: string[]): string[] {
   const rest = [...args];
@@ -167,7 +246,9 @@ function xargsWords(name: string, args: string[], fed: Fed | null): string[] {
   const given = fed?.kind === 'printed' ? fed.text.trim().split(/\s+/) : fed?.kind === 'names' ? [names] : [UNKNOWN];
   const mark = markOf(args.slice(0, args.length - words.length));
   if (mark === undefined) return [...words, ...given];
-  return words.flatMap((word) => (word.includes(mark) ? given.map((value) => word.replaceAll(mark, value)) : [word]));
+  // A whole line stands for the mark.
+  const lines = fed?.kind === 'printed' ? fed.text.trim().split('\n') : given;
+  return words.flatMap((word) => (word.includes(mark) ? lines.map((value) => word.replaceAll(mark, value)) : [word]));
 }
 
 /** `find a b -name x -exec rm {} +`: the program sees files below a and b. */
