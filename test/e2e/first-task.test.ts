@@ -60,6 +60,10 @@ describe('init and one task in a fresh repository', { timeout: 3 * MINUTE }, () 
     expect(init.stdout).toMatch(/gate secrets: keys in the change\n {2}gate docs: /);
     expect(init.stdout).toMatch(/Running npm test once on main, without an agent.*\nmain passes its gates/);
     expect(up.code, up.stdout + up.stderr).toBe(1);
+    // The one sentence is about the key.
+    expect(up.stdout.replace(/\s+/g, ' ')).toMatch(
+      /One thing needs you\. .*: #1 Add a thing: gate secrets found AWSAccessKeyID \(critical\) in lib\/key\.mjs:1, and the agent did not remove it\./,
+    );
     const [question] = await machine.ask(root, (api, project) => api.inbox({ project }));
     expect(question!.title).toContain(
       'gate secrets found AWSAccessKeyID (critical) in lib/key.mjs:1, and the agent did not remove it.',

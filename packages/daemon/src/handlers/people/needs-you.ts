@@ -52,6 +52,9 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
   }
   if (task.stage === 'blocked') {
     const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
+    const asked = reason === 'no_progress' ? await store.record('question', task.openQuestions[0]?.id ?? '') : null;
+    // Its question says more than that the agent repeated itself: which key is in the change.
+    if (asked) return { why: questionOf(task), command: commandFor(asked, task) };
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
     const command = reason === 'conflict' ? `tidemill conflicts show ${task.number}` : null;
     return { why: `${reason}: ${text}`, command: command ?? (isChoice ? named('approve') : named('retry')) };
@@ -66,6 +69,13 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
     };
   }
   return { why: 'needs your approval', command: named('approve') };
+}
+
+/** Its first line, without the name of the task. */
+function questionOf({ number, title, openQuestions }: Task): string {
+  const [first = ''] = (openQuestions[0]?.text ?? '').split('\n');
+  const name = `#${number} ${title}: `;
+  return first.startsWith(name) ? first.slice(name.length) : first;
 }
 
 async function cancelledDependency(store: Store, { dependsOn }: Task): Promise<Task | null> {
