@@ -81,7 +81,7 @@ describe('init, with agents and in other places', () => {
       { name: 'secrets', kind: 'secrets' },
       { name: 'docs', kind: 'docs' },
     ];
-    expect({ written, gates }).toEqual({ written: true, gates: found });
+    expect({ written, gates }).toMatchObject({ written: true, gates: found });
     expect(trial).toMatchObject({ agent: 'default', ok: true });
     rmSync(join(root, '.tidemill'), { recursive: true });
     const lying = await machine.run(['init', '--agent', './liar.sh', '--test-agent'], root);
