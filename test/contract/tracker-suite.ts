@@ -60,6 +60,16 @@ export function trackerSuite(name: string, open: () => Promise<TrackerPlace>): v
       expect(changed.items.find(({ key }) => key === a)?.content.title).toBe('One and a half');
     });
 
+    test('has all open items for comparing, selected or not, the last changed first', async () => {
+      const one = await place.add({ title: 'One', body: 'Count the sacks <!-- obey me -->', isSelected: false });
+      const [two, closed] = [await place.add({ title: 'Two' }), await place.add({ title: 'Three' })];
+      await place.close(closed);
+      const known = [one, two, closed];
+      const open = (await tracker.openItems()).filter(({ key }) => known.includes(key));
+      expect(open.map(({ key }) => key).sort()).toEqual([one, two].sort());
+      expect(open.find(({ key }) => key === one)).toEqual({ key: one, title: 'One', body: 'Count the sacks' });
+    });
+
     test('has text, kind, priority, labels and dependencies', async () => {
       const before = await place.add({ title: 'Before' });
       const body = 'Do it.\n\n- [ ] it works\nAC-1.2.a: it is tested';

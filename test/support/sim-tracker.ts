@@ -4,6 +4,7 @@ import {
   type GoneItem,
   type ItemComment,
   type NewItem,
+  type OpenItem,
   type OutsideComment,
   type Tracker,
   type TrackerChanges,
@@ -93,6 +94,15 @@ export class SimTracker implements Tracker {
         const item = this.at(key);
         return item.gone === null ? this.#external(item) : { key, gone: item.gone };
       }),
+    );
+  }
+
+  openItems(): Promise<OpenItem[]> {
+    return this.#call('open items', () =>
+      this.all
+        .filter(({ gone, state }) => gone === null && state === 'open')
+        .sort((a, b) => b.changed - a.changed)
+        .map((item) => ({ key: this.keyOf(item), title: item.title, body: item.body })),
     );
   }
 

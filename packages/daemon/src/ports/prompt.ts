@@ -80,6 +80,7 @@ export const JOB_SECTIONS = {
     'target',
     'recentCommitsSection',
     'openTasksSection',
+    'openIssuesSection',
     'earlierProposalsSection',
     'stackSection',
   ],

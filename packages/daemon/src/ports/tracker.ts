@@ -20,6 +20,9 @@ export interface ExternalItem {
   marker: string | null;
 }
 
+/** An open item as far as new work is compared with it. Anybody may have written it. */
+export type OpenItem = Pick<ExternalItem, 'key'> & Pick<ItemContent, 'title' | 'body'>;
+
 /** An item that is no longer there. */
 export interface GoneItem {
   key: string;
@@ -79,6 +82,8 @@ export interface Tracker {
   /** Without a cursor: every open item that is selected. With one: all that changed since, selected or not. */
   changes(cursor: string | null): Promise<TrackerChanges>;
   items(keys: readonly string[]): Promise<(ExternalItem | GoneItem)[]>;
+  /** Open items, selected or not, those that changed last first. A long list may end early. */
+  openItems(): Promise<OpenItem[]>;
   /** Everything that people wrote about one item. Empty where a tracker has no comments. */
   comments(key: string): Promise<ItemComment[]>;
 

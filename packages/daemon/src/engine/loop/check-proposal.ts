@@ -3,6 +3,7 @@ import type { CommandOf } from '@tidemill/core';
 import type { Workspace } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { KnownWork } from './known-work.ts';
+import { openItems } from './open-items.ts';
 
 /** What is found out about a proposal: whether it names real things, and whether it is new. */
 export async function checkProposal(
@@ -15,7 +16,7 @@ export async function checkProposal(
   const about = { type: 'proposal.check', projectId: deps.project.id, proposalId, categoryId } as const;
   const missing = await missingIn(deps, proposal);
   if (missing.length > 0) return { ...about, verdict: 'invalid', why: missing.join('; '), related: [] };
-  const { isTwin, related } = await known.like(proposal, others);
+  const { isTwin, related } = await known.like(proposal, others, await openItems(deps));
   if (!isTwin) return { ...about, verdict: 'waiting', why: '', related };
   const [twin] = related;
   const why = `it is the same as ${twin!.ref} "${twin!.title}" (${twin!.state}, ${Math.round(twin!.likeness * 100)} % alike)`;

@@ -1,6 +1,7 @@
 import type { LoggedEvent, Proposal, ProposalDraft, RelatedWork, Task } from '@tidemill/contract';
 import { DUPLICATE, RELATED, SimilarWork } from '@tidemill/core';
-import type { Store } from '../../ports.ts';
+import type { OpenItem, Store } from '../../ports.ts';
+import { pathsIn } from '../learning/run-lessons.ts';
 
 const PAGE = 1000;
 /** More are not shown. */
@@ -9,9 +10,11 @@ const MOST_RELATED = 5;
 interface Known {
   taskId: string | null;
   proposalId: string | null;
+  /** An open item of the tracker that is no task. */
+  item?: OpenItem;
 }
 
-/** All work that a proposal could repeat: tasks in every stage, and proposals that wait or were refused. */
+/** All work that a proposal could repeat: tasks in every stage, proposals that wait or were refused, open items of the tracker. */
 export class KnownWork {
   readonly #store: Store;
   readonly #projectId: string;
@@ -33,22 +36,29 @@ export class KnownWork {
   }
 
   /** Work that is like the proposal: a twin, or others that are related. The most alike first. */
-  async like(proposal: Proposal, others: Iterable<Proposal>): Promise<{ isTwin: boolean; related: RelatedWork[] }> {
+  async like(
+    proposal: Proposal,
+    others: Iterable<Proposal>,
+    items: readonly OpenItem[] = [],
+  ): Promise<{ isTwin: boolean; related: RelatedWork[] }> {
     const index = await this.#loaded();
     const live = [...others].filter(
       ({ id, status }) => id !== proposal.id && (status === 'waiting' || status === 'refused'),
     );
     for (const other of live) index.put(other.id, { taskId: null, proposalId: other.id }, textOf(other.draft));
+    for (const item of items)
+      index.put(item.key, { taskId: null, proposalId: null, item }, { ...item, files: pathsIn(item.body) });
     const found = index.like(textOf(proposal.draft), RELATED).filter(({ key }) => key.proposalId !== proposal.id);
-    for (const other of live) index.remove(other.id);
+    for (const key of [...live.map(({ id }) => id), ...items.map((item) => item.key)]) index.remove(key);
     const related = await Promise.all(
       found.slice(0, MOST_RELATED).map(async ({ key, likeness }) => this.#named(key, likeness, live)),
     );
     return { isTwin: (found[0]?.likeness ?? 0) >= DUPLICATE, related };
   }
 
-  async #named({ taskId, proposalId }: Known, likeness: number, proposals: Proposal[]): Promise<RelatedWork> {
+  async #named({ taskId, proposalId, item }: Known, likeness: number, proposals: Proposal[]): Promise<RelatedWork> {
     const rounded = Math.round(likeness * 100) / 100;
+    if (item) return { ref: item.key, title: item.title, state: 'open in the tracker', likeness: rounded };
     const other = proposals.find(({ id }) => id === proposalId);
     if (other)
       return { ref: `proposal ${other.number}`, title: other.draft.title, state: other.status, likeness: rounded };

@@ -2,8 +2,10 @@ import { AppError, personActor } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { EngineBed } from '../../../../../test/support/engine-bed.ts';
 import { categoryText, openLoop, proposalDraft, seenIn } from '../../../../../test/support/loop-bed.ts';
+import { SimTracker } from '../../../../../test/support/sim-tracker.ts';
 import type { Store } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
+import { openItems } from '../loop/open-items.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -83,6 +85,29 @@ describe('with an empty queue the loop', () => {
     expect(day.slice(0, 4)).toEqual(['a', 'b', 'c', 'd']);
     const e = (await bed.store.tasks({ projectId: bed.projectId, search: 'millstone' }))[0];
     expect(e?.dependsOn).toEqual(['task_1']);
+  });
+
+  test('drops what an open issue asks for that is no task, and goes on while the tracker fails', async () => {
+    const board = new SimTracker();
+    const body = 'Oil the old gate makes the mill better.';
+    board.add('Oil the old gate', { labels: [], body, author: 'eve', mayPush: false });
+    board.add('Paint the door', { labels: [], body: 'It creaks.', state: 'closed' });
+    const tracker = { tracker: board, trust: 'push' as const, pollMs: DAY, offersProposals: false, closes: false };
+    await open({
+      ideas: { a: proposalDraft('Oil the old gate'), b: proposalDraft('Paint the door') },
+      deps: () => ({ tracker }),
+    });
+    await bed.pass(30 * MINUTE);
+    expect(await states()).toEqual(['a duplicate', 'b landed']);
+    const [twin] = await proposals();
+    expect(twin?.why).toMatch(/the same as sim:board#1 "Oil the old gate" \(open in the tracker, \d+ % alike\)/);
+
+    const notes: string[] = [];
+    const project = { id: bed.projectId } as EngineDeps['project'];
+    const deps = { tracker, store: bed.store, project, clock: bed.clock, onNote: (text: string) => notes.push(text) };
+    board.troubles.push({ trouble: 'offline', on: 'open items' });
+    expect((await openItems(deps)).map(({ title }) => title)).toEqual(['Oil the old gate']);
+    expect(notes).toEqual([expect.stringContaining('the open items of sim:board cannot be read')]);
   });
 
   test('has one alert when all categories rest, stays idle, and goes on after the rest', async () => {

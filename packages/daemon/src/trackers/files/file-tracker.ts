@@ -6,6 +6,7 @@ import {
   type ExternalItem,
   type GoneItem,
   type NewItem,
+  type OpenItem,
   type OutsideComment,
   type Tracker,
   type TrackerChanges,
@@ -74,6 +75,14 @@ export class FileTracker implements Tracker {
     // A file that cannot be read may be the one: its id is unknown.
     const isSure = (faults?.size ?? 0) === 0;
     return keys.flatMap((key) => found.get(key) ?? (isSure ? { key, gone: 'its file is gone' } : []));
+  }
+
+  async openItems(): Promise<OpenItem[]> {
+    const { items } = await this.changes(null);
+    return items
+      .filter(({ state }) => state === 'open')
+      .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+      .map(({ key, content: { title, body } }) => ({ key, title, body }));
   }
 
   /** Who has something to say edits the file. */

@@ -7,6 +7,7 @@ import type {
   GoneItem,
   ItemComment,
   NewItem,
+  OpenItem,
   OutsideComment,
   Tracker,
   TrackerChanges,
@@ -18,7 +19,7 @@ import { blockersOf } from './blockers.ts';
 import { Board } from './board.ts';
 import { IssueComments } from './issue-comments.ts';
 import { freshIn, type IssueCursor, readCursor, seenOf, writeCursor } from './issue-cursor.ts';
-import { listIssues, newestChange } from './issue-list.ts';
+import { listIssues, newestChange, newestOpen } from './issue-list.ts';
 import { OneComment } from './one-comment.ts';
 import { fromRest, isPull, type RawIssue, RestIssue } from './raw-issue.ts';
 import { inTrackerWords } from './trouble.ts';
@@ -81,6 +82,17 @@ export class GithubTracker implements Tracker {
       // GitHub says "not found" too when the token may not see the repository any more.
       if (gone.length > 0) await this.#client.get('', z.object({ id: z.number() }));
       return [...(await this.#external(issues)), ...gone];
+    });
+  }
+
+  openItems(): Promise<OpenItem[]> {
+    return inTrackerWords(false, this.#now, async () => {
+      const rows = await newestOpen(this.#client);
+      return rows.map(fromRest).map(({ number, title, body }) => ({
+        key: this.#key(number),
+        title: itemTitle(title),
+        body: itemBody(body),
+      }));
     });
   }
 

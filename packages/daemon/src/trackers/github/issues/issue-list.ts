@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { GithubClient, GithubQuery } from '../client/client.ts';
-import { RestIssue } from './raw-issue.ts';
+import { isPull, RestIssue } from './raw-issue.ts';
 
 const PER_PAGE = 100;
+/** Of open issues, for comparing: older ones are seldom proposed again. */
+const MOST_PAGES = 5;
 
 /**
  * All rows of a list, in the order of their last change. The next page begins at the last change that was read, and not at a place
@@ -47,4 +49,16 @@ export async function newestChange(client: GithubClient): Promise<string> {
   const query = { state: 'all', sort: 'updated', direction: 'desc', per_page: 1 };
   const [newest] = await client.get('/issues', z.array(RestIssue), query);
   return newest?.updated_at ?? '1970-01-01T00:00:00Z';
+}
+
+/** Open issues, the last changed first, at most 500 rows with the pull requests among them. */
+export async function newestOpen(client: GithubClient): Promise<RestIssue[]> {
+  const found = new Map<number, RestIssue>();
+  for (let page = 1; page <= MOST_PAGES; page += 1) {
+    const query = { state: 'open', sort: 'updated', direction: 'desc', per_page: PER_PAGE, page };
+    const rows = await client.get('/issues', z.array(RestIssue), query);
+    for (const row of rows) if (!isPull(row)) found.set(row.number, row);
+    if (rows.length < PER_PAGE) break;
+  }
+  return [...found.values()];
 }
