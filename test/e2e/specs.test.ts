@@ -65,6 +65,7 @@ test('a text becomes a specification, tasks, landed work, and is checked', { tim
   expect(first).toMatchObject({
     after: [2, 3],
     files: ['part-4.txt'],
+    estimateMinutes: 10,
     origin: { kind: 'spec', requirements: ['R1', 'R2'] },
   });
   expect(first.body).toContain('This command shows that it is done: `test -s part-4.txt`');

@@ -165,6 +165,8 @@ export const Task = z.object({
   repairs: z.array(z.string()).default([]),
   /** The command that shows that it is done, from an approved specification. It is the task's own gate; empty: none. */
   validate: z.string().default(''),
+  /** How long agents should need for it, as its specification says. */
+  estimateMinutes: z.number().nullable().default(null),
   /** Null: a person added it. */
   origin: TaskOrigin.nullable().default(null),
   /** The only worker that may take it, if a person assigned it. */

@@ -27,6 +27,7 @@ export const taskEvents = [
       hilConfig: HilConfig.nullable().default(null),
       repairs: z.array(z.string()).default([]),
       validate: z.string().default(''),
+      estimateMinutes: z.number().nullable().default(null),
       origin: TaskOrigin.nullable().default(null),
     },
     { stale: ['task', 'inbox', 'conflicts', 'conflict'], shown: 'terminal', says: () => said('somebody', 'added it') },

@@ -35,6 +35,7 @@ export function creationsOf(
       files: task.files,
       dependsOn: waitsFor.get(task.id)!.map((id) => ids.get(id)!),
       validate: task.validate.trim(),
+      estimateMinutes: task.estimateMinutes,
     };
   });
   const links = order.map((task: SpecTask): SpecTaskLink => {

@@ -22,6 +22,7 @@ export interface TaskCommands {
     hilConfig?: HilConfig;
     repairs?: string[];
     validate?: string;
+    estimateMinutes?: number | null;
     origin?: TaskOrigin;
   };
   'task.set_dependencies': { taskId: string; dependsOn: string[] };

@@ -41,6 +41,7 @@ export function createTask(slice: Slice, command: CommandOf<'task.create'>): Dec
     hilConfig: command.hilConfig ?? null,
     repairs: command.repairs ?? [],
     validate: command.validate ?? '',
+    estimateMinutes: command.estimateMinutes ?? null,
     origin: command.origin ?? null,
   });
 }

@@ -9,6 +9,7 @@ import {
   type Run,
   type Task,
 } from '@tidemill/contract';
+import { workedTime } from '@tidemill/core';
 import type { OwnWrites, Reactor, ReactorCall, Trigger, TriggerFacts } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
@@ -26,6 +27,8 @@ const SHOWN_RUNS = 5;
 const COVERAGE = 'coverage_below_threshold';
 /** The answer that makes a task. */
 const ADD_TESTS = 'Add a task for more tests';
+
+type Excess = Pick<TriggerFacts['task_complexity_exceeded'], 'times' | 'expected' | 'actual'>;
 
 /** Follows the log and raises the catalogue's questions. */
 export class Occasions implements Reactor {
@@ -157,12 +160,12 @@ export class Occasions implements Reactor {
     }
   }
 
-  /** Compares a run with the average of its mode and with its reserved budget. */
+  /** Compares a run with the average of its mode and its reserved budget, and its task with the estimate. */
   async #looked(runId: string): Promise<void> {
     const run = await this.#deps.store.run(runId);
     if (!run) return;
-    const excess = this.#alerted.has(run.id) ? null : this.#excess(run);
-    const task = excess ? await this.#deps.store.task(run.subjectId) : null;
+    const task = this.#alerted.has(run.id) ? null : await this.#deps.store.task(run.subjectId);
+    const excess = task ? (this.#excess(run) ?? (await this.#beyondEstimate(task))) : null;
     if (excess && task) {
       const { number, title } = task;
       await this.#raise('task_complexity_exceeded', task, { number, title, ...excess });
@@ -174,16 +177,30 @@ export class Occasions implements Reactor {
     this.#alerted.delete(run.id);
   }
 
-  #excess(run: Run): Pick<TriggerFacts['task_complexity_exceeded'], 'times' | 'expected' | 'actual'> | null {
+  /** The time of all its runs, against what its specification says. */
+  async #beyondEstimate({ id, estimateMinutes }: Task): Promise<Excess | null> {
+    if (estimateMinutes === null) return null;
+    const workedMs = workedTime(await this.#deps.store.runs(id), 0, this.#deps.clock.now());
+    const estimateMs = estimateMinutes * 60_000;
+    if (workedMs <= estimateMs * TIMES) return null;
+    const expected = `${minutes(estimateMs)} as its specification estimates`;
+    return { times: Math.round(workedMs / estimateMs), expected, actual: minutes(workedMs) };
+  }
+
+  #excess(run: Run): Excess | null {
     const usual = this.#usual.get(run.mode);
     const tookMs = (run.endedAt ?? this.#deps.clock.now()) - run.startedAt;
     const usualMs = usual && usual.runs >= ENOUGH_RUNS ? usual.totalMs / usual.runs : Number.POSITIVE_INFINITY;
     if (tookMs > usualMs * TIMES)
-      return { times: Math.round(tookMs / usualMs), expected: minutes(usualMs), actual: minutes(tookMs) };
+      return { times: Math.round(tookMs / usualMs), expected: `${minutes(usualMs)} as usual`, actual: minutes(tookMs) };
     const { costUsd } = run.usage;
     if (costUsd === null || run.reservedUsd <= 0 || costUsd <= run.reservedUsd * TIMES) return null;
     const usd = (amount: number) => `${amount.toFixed(2)} USD`;
-    return { times: Math.round(costUsd / run.reservedUsd), expected: usd(run.reservedUsd), actual: usd(costUsd) };
+    return {
+      times: Math.round(costUsd / run.reservedUsd),
+      expected: `${usd(run.reservedUsd)} as usual`,
+      actual: usd(costUsd),
+    };
   }
 
   #remember({ mode, startedAt, endedAt, outcome }: Pick<Run, 'mode' | 'startedAt' | 'endedAt' | 'outcome'>): void {

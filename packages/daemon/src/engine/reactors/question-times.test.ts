@@ -73,7 +73,7 @@ async function pass(ms: number): Promise<void> {
   await settled();
 }
 
-async function add(number: number): Promise<string> {
+async function add(number: number, more: object = {}): Promise<string> {
   const blank = {
     title: `Task ${number}`,
     body: '',
@@ -83,7 +83,14 @@ async function add(number: number): Promise<string> {
     dependsOn: [],
     priority: 2,
   };
-  await must({ type: 'task.create', projectId, taskId: `task_${number}`, pipeline: 'quick', ...blank } as Command);
+  await must({
+    type: 'task.create',
+    projectId,
+    taskId: `task_${number}`,
+    pipeline: 'quick',
+    ...blank,
+    ...more,
+  } as Command);
   return `task_${number}`;
 }
 const ask = (taskId: string | null, question: object) =>
@@ -193,7 +200,17 @@ describe('occasions of the catalogue', () => {
     await run(await add(7), 15, CRASHED);
     const [question] = (await byTrigger('task_complexity_exceeded')) as [Question];
     expect(question).toMatchObject({ taskId: 'task_7', type: 'educational', holds: false });
-    expect(question.text).toContain('15 min, where 3 min is usual');
+    expect(question.text).toContain('15 min instead of 3 min as usual');
+  });
+
+  test('task_complexity_exceeded is asked once all runs of a task took more than three times its estimate', async () => {
+    const task = await add(1, { estimateMinutes: 2 });
+    await run(task, 5, CRASHED);
+    expect(await byTrigger('task_complexity_exceeded')).toEqual([]);
+    await must({ type: 'task.retry', projectId, taskId: task, by: personActor('ada') });
+    await run(task, 4, CRASHED);
+    const [question] = (await byTrigger('task_complexity_exceeded')) as [Question];
+    expect(question.text).toContain('9 min instead of 2 min as its specification estimates');
   });
 
   test('multiple_failures is asked when several gates fail after every retry, instead of the general question', async () => {
