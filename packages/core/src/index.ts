@@ -143,6 +143,7 @@ export { gotchasFor } from './spec/gotchas.ts';
 export { creationsOf, followUps } from './spec/tasks.ts';
 export { specDiff } from './spec-document/diff.ts';
 export { isOpenPoints, SPEC_HEADINGS, type SpecSection, specSection, unescapedText } from './spec-document/headings.ts';
+export { migrationOf, nextMigrations, sameNumber } from './spec-document/migration.ts';
 export { inBuildOrder } from './spec-document/order.ts';
 export { readinessOf } from './spec-document/readiness.ts';
 export { renderSpec, renderTasks, specDocument, taskBody } from './spec-document/render.ts';

@@ -1,4 +1,5 @@
 import type { SpecDraft, SpecTask } from '@tidemill/contract';
+import { sameNumber } from './migration.ts';
 import { cycleIn } from './order.ts';
 
 /** A larger one cannot be read by a person, and its approval is one transaction. */
@@ -18,6 +19,7 @@ export function specFaults(draft: SpecDraft): string[] {
     ...repeated('requirement', requirements),
     ...repeated('task', tasks),
     ...sameTitles(tasks),
+    ...sameMigrations(draft),
     ...draft.files.flatMap(({ path }) => outside('files', path)),
     ...tasks.flatMap((task) => taskFaults(task, draft)),
     ...uncovered(draft),
@@ -40,6 +42,20 @@ function sameTitles(tasks: readonly SpecTask[]): string[] {
     return other === undefined || other === id
       ? []
       : [`tasks ${other} and ${id} have the same title "${title}": remove one, or say how they differ`];
+  });
+}
+
+/** Both would be built, and only one of them would run. */
+function sameMigrations({ tasks, files }: SpecDraft): string[] {
+  const created = [
+    ...files.filter(({ change }) => change === 'create').map(({ path }) => path),
+    ...tasks.filter(({ action }) => action === 'create').flatMap((task) => task.files),
+  ];
+  const seen = new Set<string>();
+  return created.flatMap((path) => {
+    const other = seen.has(path) ? null : sameNumber(path, seen);
+    seen.add(path);
+    return other === null ? [] : [`${path} and ${other} have the same number: give each migration its own`];
   });
 }
 

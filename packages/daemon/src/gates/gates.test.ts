@@ -293,6 +293,19 @@ describe('integrity', () => {
     expect(await refusal(['src/a.test.js', 'src/A.test.js'])).toBeNull();
   });
 
+  it('refuses a new migration with a number that another one has, unless such twins are there already', async () => {
+    await mkdir(path.join(worktree.path, 'db', 'migrations'), { recursive: true });
+    await put('db/migrations/004_users.sql', 'x');
+    await put('db/migrations/004_orders.sql', 'y');
+    expect(await refusal(['db/migrations/004_orders.sql'])).toContain(
+      'db/migrations/004_orders.sql: db/migrations/004_users.sql has the same number; give this migration the next free one',
+    );
+    expect(await refusal(['db/migrations/004_orders.sql'], true)).toBeNull();
+    await put('db/migrations/003_a.sql', 'x');
+    await put('db/migrations/003_b.sql', 'y');
+    expect(await refusal(['db/migrations/004_orders.sql'])).toBeNull();
+  });
+
   it('is not misled by headings, binary files, links and deleted files', async () => {
     await put('a.txt', 'Title\n=======\n\n  <<<<<<< quoted\n>>>>>>> quoted\n');
     await put('b.bin', `\0<<<<<<< HEAD\n=======\n>>>>>>> main\n`);

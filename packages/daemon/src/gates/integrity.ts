@@ -2,13 +2,14 @@ import { lstat, open, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { plainName } from '@tidemill/contract';
 import type { GateRequest } from '../ports.ts';
-import { collisionFinder } from './name-collision.ts';
+import { collisionFinder, numberTwin } from './name-collision.ts';
 import { actsByItself, looseParts, modulesProblem, personFile } from './person-files.ts';
 
 /**
  * Rules for every change, independent of the project's settings. It needs no process, so it cannot be bypassed: the
  * change is not empty, leaves alone the settings of Tidemill and of programs that act on them by themselves, and holds
- * no unresolved conflict, no link that leads out of the repository and no second name that differs only in case. Returns the
+ * no unresolved conflict, no link that leads out of the repository, no second name that differs only in case and no second
+ * migration with the same number. Returns the
  * problems, one line each. `isLanded`: people may have made the change, so it may be empty and change their settings.
  */
 export async function integrityProblems(
@@ -23,6 +24,7 @@ export async function integrityProblems(
     signal.throwIfAborted();
     const name = plainName(file);
     const twin = isLanded ? null : await collisionOf(file);
+    const numbered = isLanded ? null : await numberTwin(folder, file, files, before);
     if (!isLanded && isSettings(file)) {
       problems.push(`${name}: the settings in .tidemill/ may be changed by a person only`);
     } else if (!isLanded && isIncludeList(file)) {
@@ -36,6 +38,8 @@ export async function integrityProblems(
     } else if (twin !== null) {
       const why = `on macOS and Windows it is the same name as ${plainName(twin)}, so a clone there has only one of them`;
       problems.push(`${name}: ${why}; rename it`);
+    } else if (numbered !== null) {
+      problems.push(`${name}: ${plainName(numbered)} has the same number; give this migration the next free one`);
     } else if (await hasConflictMarkers(path.join(folder, file))) {
       problems.push(`${name}: holds unresolved conflict markers`);
     } else if (looseParts(file).join('/') === '.gitmodules') {

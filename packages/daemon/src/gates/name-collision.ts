@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { migrationOf, sameNumber } from '@tidemill/core';
 import { looseParts } from './person-files.ts';
 
 /** The text of files on the target; see `GateRequest`. */
@@ -37,4 +38,25 @@ async function grouped(place: string): Promise<Map<string, string[]>> {
   const groups = new Map<string, string[]>();
   for (const name of names) groups.set(loose(name), [...(groups.get(loose(name)) ?? []), name]);
   return groups;
+}
+
+/**
+ * Finds two migrations with one number: tasks that are built at the same time can take the same one, and git sees no conflict.
+ * Where the target has such twins already, numbers need not differ there.
+ */
+export async function numberTwin(
+  folder: string,
+  file: string,
+  changed: readonly string[],
+  before: Before | undefined,
+): Promise<string | null> {
+  const own = migrationOf(file);
+  if (!own) return null;
+  const names = await readdir(path.join(folder, own.folder)).catch(() => []);
+  const all = names.map((name) => path.posix.join(own.folder, name));
+  if (!all.includes(file)) return null;
+  const other = sameNumber(file, all);
+  if (other === null || (await before?.([file]))?.has(file)) return null;
+  const old = all.filter((name) => !changed.includes(name));
+  return old.some((name) => sameNumber(name, old) !== null) ? null : other;
 }

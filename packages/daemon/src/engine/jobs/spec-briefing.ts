@@ -1,6 +1,6 @@
 import type { Evidence, Idea, Job, Spec, SpecVersion, Task } from '@tidemill/contract';
 import { specVersionId } from '@tidemill/contract';
-import { critiqueOf, fenced, specDocument } from '@tidemill/core';
+import { critiqueOf, fenced, nextMigrations, specDocument } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 
 type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection' | 'sizeSection', string>;
@@ -8,7 +8,8 @@ type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection' | 'siz
 const heading = (title: string, text: string) => (text === '' ? '' : `## ${title}\n\n${text}\n`);
 
 /** What is known about the repository, and what people said about the last version. */
-export async function draftingBriefing({ store, knowledge }: EngineDeps, { subjectId }: Job): Promise<Text> {
+export async function draftingBriefing(deps: EngineDeps, { subjectId }: Job): Promise<Text> {
+  const { store, knowledge } = deps;
   const spec = await store.record('spec', subjectId);
   const last =
     spec && spec.version > 0 ? await store.record('spec_version', specVersionId(spec.id, spec.version)) : null;
@@ -17,10 +18,25 @@ export async function draftingBriefing({ store, knowledge }: EngineDeps, { subje
   const idea = spec?.source.ideaId ? await store.record('idea', spec.source.ideaId) : null;
   return {
     ideaSection: idea ? ideaDocuments(idea) : '',
-    knowledgeSection: heading('Known problems', lines.join('\n')),
+    knowledgeSection: [heading('Known problems', lines.join('\n')), await migrationNumbers(deps)]
+      .filter((text) => text !== '')
+      .join('\n'),
     revisionSection: spec && last ? revision(last, critiqueOf(spec, last.version)) : '',
     sizeSection: heading('How much is wanted', SIZE[spec?.source.targetComplexity ?? 'open']),
   };
+}
+
+const MOST_OPEN = 1_000;
+
+/** Migrations that no task lands yet have taken their numbers, too. */
+async function migrationNumbers({ store, project, workspace }: EngineDeps): Promise<string> {
+  const there = await workspace.filesAt(await workspace.targetCommit(), ['**']);
+  const tasks = await store.tasks({ projectId: project.id, newestFirst: true, limit: MOST_OPEN });
+  const coming = tasks.filter(({ stage }) => stage !== 'cancelled').flatMap(({ files }) => files);
+  const lines = nextMigrations([...there.map(([file]) => file), ...coming]).map(
+    ({ folder, next }) => `- \`${folder}\`: ${next}`,
+  );
+  return heading('The next free number of a migration', lines.join('\n'));
 }
 
 const SIZE = {
