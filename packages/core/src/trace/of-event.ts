@@ -2,6 +2,7 @@ import { ENGINE, type EventBody, type Evidence, isBlocking, type Question, type 
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
 import { isInfrastructure, needsPerson } from '../pipeline/policy.ts';
 import { type Drawn, drawn } from './drawn.ts';
+import { failureEssence } from './failure.ts';
 import { ofAnswer, ofQuestion } from './of-question.ts';
 
 /** What an event refers to, as far as a trace needs it. */
@@ -103,7 +104,7 @@ function ofGate(evidence: Evidence, facts: EventFacts): Drawn | null {
   if (status !== 'fail' || evidence.attempt > 1 || !isBlocking(evidence) || facts.isFlake) return null;
   const failed = counts ? `, ${counts.failed} of ${counts.failed + counts.passed} failed` : '';
   const text = facts.gateOutput || `${command}${failed}`;
-  const key = `gate:${gate}:${fingerprintOf('gate', text, facts.hash)}`;
+  const key = `gate:${gate}:${fingerprintOf('gate', failureEssence(text), facts.hash)}`;
   const what = `Gate ${gate} failed${exitCode === null ? '' : ` with exit code ${exitCode}`}${failed}.`;
   return drawn('failure', 'gate', key, facts.gateOutput ? `${what}\n${facts.gateOutput}` : what, {
     why: command,

@@ -2,6 +2,7 @@ import { ENGINE, LessonDraft, PATTERN_AT, type PatternView, type Trace } from '@
 import { fitsLesson, type LessonQuestion } from '../lesson/choose.ts';
 import { matchesEverything, problemOfLesson } from '../lesson/problem.ts';
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
+import { sharedWords, tellingLine } from './failure.ts';
 
 type Kind = Pick<Trace, 'type' | 'source' | 'key'>;
 
@@ -56,7 +57,10 @@ export function repeatedLesson(cases: readonly RepeatedCase[], hash: (text: stri
   const same = cases.filter((each) => printOf(each) === print);
   if (same.length < PATTERN_AT) return null;
   const filePatterns = patternsOf(same);
-  for (const said of sayings(newest.trace, same.length)) {
+  for (const said of sayings(
+    newest.trace,
+    same.map(({ trace }) => trace.what),
+  )) {
     const draft = LessonDraft.safeParse({ ...said, filePatterns });
     if (draft.success && problemOfLesson(draft.data, ENGINE) === null) return { draft: draft.data, print, cases: same };
   }
@@ -72,12 +76,13 @@ function essenceOf({ key, source, what, correct, why }: Trace): string {
 type Said = Pick<LessonDraft, 'kind' | 'text' | 'why'>;
 
 /** Ways to say it. The output of a tool may contain what no lesson may say, so a plainer way follows. */
-function sayings(trace: Trace, count: number): Said[] {
+function sayings(trace: Trace, all: readonly string[]): Said[] {
   const { type, source, key, what, correct, why } = trace;
+  const count = all.length;
   if (source === 'gate') {
     const gate = key.slice('gate:'.length, key.lastIndexOf(':'));
     const command = why === null || why === '' ? '' : ` Run \`${cut(why, 200)}\` before you finish.`;
-    const line = tellingLine(what);
+    const line = sharedWords(all.map(tellingLine));
     const seen = `It failed in the same way in ${count} runs.${command}`;
     return [
       ...(line === '' ? [] : [gotcha(`Gate ${gate}: ${cut(line, 400)}`, seen)]),
@@ -98,18 +103,6 @@ function sayings(trace: Trace, count: number): Said[] {
 }
 
 const gotcha = (text: string, why: string): Said => ({ kind: 'gotcha', text, why });
-
-const TELLING = /\b(?:error|exception|panic\w*|assert\w*|expected|cannot|not ok|refused|missing|undefined)\b|Error:/i;
-
-/** The line of a tool's output that says most. The first line of a trace is Tidemill's own. */
-function tellingLine(what: string): string {
-  const lines = what
-    .split('\n')
-    .slice(1)
-    .map((line) => line.replaceAll(/\s+/g, ' ').trim())
-    .filter((line) => /\p{L}{3}/u.test(line));
-  return lines.find((line) => TELLING.test(line)) ?? lines.at(-1) ?? '';
-}
 
 const cut = (text: string, most: number) => {
   const line = text.replaceAll(/\s+/g, ' ').trim();

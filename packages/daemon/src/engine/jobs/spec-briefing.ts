@@ -34,7 +34,7 @@ async function migrationNumbers({ store, project, workspace }: EngineDeps): Prom
   const tasks = await store.tasks({ projectId: project.id, newestFirst: true, limit: MOST_OPEN });
   const coming = tasks.filter(({ stage }) => stage !== 'cancelled').flatMap(({ files }) => files);
   const lines = nextMigrations([...there.map(([file]) => file), ...coming]).map(
-    ({ folder, next }) => `- \`${folder}\`: ${next}`,
+    ({ folder, next }) => `- \`${oneLine(folder).replaceAll('`', '')}\`: ${next}`,
   );
   return heading('The next free number of a migration', lines.join('\n'));
 }
