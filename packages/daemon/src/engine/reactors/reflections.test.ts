@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isBuilding, LearningConfig, personActor, type Reflection } from '@tidemill/contract';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EngineBed } from '../../../../../test/support/engine-bed.ts';
@@ -63,10 +64,10 @@ function agentOf(world: World): Agent {
   };
 }
 
-async function open(world: World, reflection: object = { enabled: true }): Promise<void> {
+async function open(world: World, reflection: object = { enabled: true }, more: object = {}): Promise<void> {
   told.length = 0;
   const learning = { enabled: true, experiments: true, reflection, promotion: { enabled: false } };
-  const parts = { agentFor: () => agentOf(world), catalogue };
+  const parts = { agentFor: () => agentOf(world), catalogue, ...more };
   bed = await EngineBed.open({ learning: LearningConfig.parse(learning) }, () => parts);
   await bed.add(1);
   await bed.start();
@@ -101,6 +102,15 @@ describe('after a task', () => {
     expect((await bed.store.task('task_1'))?.stage).toBe('done');
     expect(await reflections()).toEqual([]);
     expect(told).toEqual(['implement']);
+  });
+
+  test('that went as planned and is one of twenty, what is worth repeating is asked', async () => {
+    const hash = (text: string) => `000000${createHash('sha256').update(text).digest('hex')}`;
+    await open({ builds: () => 'fine' }, { enabled: true }, { hash });
+    const [reflection] = await reflections();
+    expect(reflection).toMatchObject({ why: 'it went as planned; one in 20 such tasks is looked at', status: 'done' });
+    expect(reflection?.facts).toContain('what of it is worth repeating');
+    expect(told).toEqual(['implement', 'reflect', 'prevent']);
   });
 
   test('that is blocked, the next try is told which assumption failed', async () => {
