@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AskedQuestion, type Mode, personActor, type Question } from '@tidemill/contract';
+import { AskedQuestion, type Mode, personActor, type Question, type Receipt } from '@tidemill/contract';
 import { type Command, decide, reduce } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
@@ -212,6 +212,25 @@ describe('occasions of the catalogue', () => {
     const [question] = (await byTrigger('task_complexity_exceeded')) as [Question];
     expect(question.text).toContain('9 min instead of 2 min as its specification estimates');
   });
+
+  test.each(['validation', 'no_progress'] as const)(
+    'security_vulnerability is asked when a gate still finds one, after %s',
+    async (failure) => {
+      const { fence, runId } = await begin(await add(1));
+      await must({ type: 'work.commit', ...fence, commit: 'c', tree: 'T', notes: [] });
+      const found = { id: 'no-eval', severity: 'high', title: 'eval is dangerous', file: 'a.js', line: 3 } as const;
+      const counts = { low: 0, moderate: 0, high: 1, critical: 0 };
+      const scan = { kind: 'scan', summary: '1 high', counts, known: 0, percent: null, threshold: null, missing: [] };
+      const failed = { ...receipt('security', 'T', 'fail'), scan: { ...scan, findings: [found] } } as Receipt;
+      await must({ type: 'evidence.record', ...fence, receipts: [failed] });
+      const end = { outcome: 'failed', failure, message: 'it repeats its code' } as const;
+      await must({ type: 'run.finish', ...fence, runId, envelope: null, usage, ...end });
+      await settled();
+      expect(await questions()).toMatchObject([
+        { sourceId: 'security_vulnerability', text: expect.stringContaining('found no-eval (high) in a.js:3') },
+      ]);
+    },
+  );
 
   test('multiple_failures is asked when several gates fail after every retry, instead of the general question', async () => {
     const { fence, runId } = await begin(await add(1));
