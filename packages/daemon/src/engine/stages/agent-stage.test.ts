@@ -169,6 +169,22 @@ describe('the approval of a change', () => {
   const approval = async () =>
     (await store.records({ noun: 'question', parent: 'task_1' })).find(({ effect }) => effect.kind === 'approval');
 
+  test('is given as data what it may decide, of its task before that of the project', async () => {
+    const briefs: AgentRequest['brief'][] = [];
+    const build = building('work');
+    play = (request, sink) => {
+      briefs.push(request.brief);
+      return build(request, sink);
+    };
+    await start({ hilConfig: major_only });
+    await addTask({ hilConfig: confirm_all });
+    await addTask({ taskId: 'task_2' });
+    await until('done', 'task_2');
+    const told = (id: string) => briefs.filter(({ subjectId }) => subjectId === id).map(({ hilConfig }) => hilConfig);
+    expect(told('task_1')).toEqual([confirm_all]);
+    expect(told('task_2')).toEqual([major_only]);
+  });
+
   test('holds the whole change in quick with confirm_all, and lands it once approved', async () => {
     play = building('work');
     await start({ hilConfig: confirm_all });
