@@ -16,6 +16,7 @@ const created = {
     hilConfig: null,
     repairs: [],
     validate: '',
+    estimateMinutes: null,
     origin: null,
   },
 };
