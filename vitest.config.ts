@@ -1,7 +1,7 @@
 import { availableParallelism, totalmem } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './scripts/slow-first.ts';
-import { TIERS, type Tier } from './scripts/tiers.ts';
+import { TEST_PLACES, TIERS, type Tier } from './scripts/tiers.ts';
 
 /**
  * One more than cores: a third of the time tests wait for processes, timers and pages. With two more, tests with a browser
@@ -22,15 +22,6 @@ const shared = {
   maxWorkers: WORKERS,
 };
 
-/** These change the environment of their process, or look at all that it has started. */
-const ALONE = [
-  'packages/daemon/src/{process,hooks}/**/*',
-  'test/contract/{agent,guard}*',
-  'test/e2e/hostile/sandbox-escapes',
-  'scripts/*',
-];
-const TOGETHER = ['packages/*/src/**/*', 'test/{contract,e2e,sim}/**/*'];
-
 /** The files of a tier in two projects. Those that share a process share nothing but modules, which take long to load. */
 function projectsFor(tier: Tier) {
   const { ending, others } = TIERS[tier];
@@ -41,12 +32,12 @@ function projectsFor(tier: Tier) {
       test: {
         ...shared,
         name: tier,
-        include: files(TOGETHER),
-        exclude: [...exclude, ...files(ALONE)],
+        include: files(TEST_PLACES.together),
+        exclude: [...exclude, ...files(TEST_PLACES.alone)],
         isolate: false,
       },
     },
-    { test: { ...shared, name: `${tier}-alone`, include: files(ALONE), exclude } },
+    { test: { ...shared, name: `${tier}-alone`, include: files(TEST_PLACES.alone), exclude } },
   ];
 }
 

@@ -204,6 +204,17 @@ describe('check-repo', () => {
       { 'test/e2e/a.test.ts': "test('opens', (context) => context.skip(no(1, 2), ''));" },
       'a.test.ts:1: a skip has no reason',
     ],
+    ['a test file that no tier looks for', { 'test/support/a.test.ts': '' }, 'test/support/a.test.ts: no command runs'],
+    [
+      'a test file of scripts in a deeper folder',
+      { 'scripts/deep/a.test.ts': '' },
+      'scripts/deep/a.test.ts: no command',
+    ],
+    [
+      'a test file with an ending that no tier has',
+      { 'packages/web/src/a.test.tsx': '' },
+      'a.test.tsx: no command runs',
+    ],
   ])('refuses a tree with the fault: %s', (_rule, files, says) => {
     const { ok, output } = check(files);
     expect(output).toContain(says);

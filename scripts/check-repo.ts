@@ -14,7 +14,7 @@ import {
 } from './repo-rules.ts';
 import { loadTree } from './repo-tree.ts';
 import { requirements, testTitles } from './requirement-rules.ts';
-import { skippedTests } from './skip-rules.ts';
+import { lostTests, skippedTests } from './skip-rules.ts';
 
 // The rules of docs/architecture.md that a machine can check: `node scripts/check-repo.ts [FOLDER]`.
 
@@ -33,6 +33,7 @@ const RULES: Rule[] = [
   testTitles,
   requirements,
   skippedTests,
+  lostTests,
 ];
 
 /** What is broken in a tree, a line each, then the sums. */

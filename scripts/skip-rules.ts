@@ -1,5 +1,7 @@
+import { posix } from 'node:path';
 import type { Finding, Rule } from './repo-rules.ts';
 import { bareCode, isTest } from './repo-tree.ts';
+import { TEST_PLACES, TIERS } from './tiers.ts';
 
 // A test that does not run says why. Only the context of a test takes a reason, which `npm test` prints.
 
@@ -17,6 +19,21 @@ export const skippedTests: Rule = (tree) =>
         return { rule: 'skipped test', path: `${path}:${line}`, text: `${problem}: ${CURE}`, severity: 'failure' };
       }),
     );
+
+const LOOKS_LIKE_TESTS = /\.(?:test|spec)\.[cm]?[jt]sx?$/;
+/** Projects that tests work on have tests of their own. */
+const OF_SAMPLE = /(?:^|\/)(?:fixtures?|sample)\//;
+const PLACES = Object.values(TEST_PLACES).flatMap((paths) => paths.map((path) => `${path}${TIERS.quick.ending}`));
+
+/** A file of tests that no tier runs proves nothing, and nobody sees it. */
+export const lostTests: Rule = (tree) =>
+  [...tree.files.keys()]
+    .filter((path) => LOOKS_LIKE_TESTS.test(path) && !OF_SAMPLE.test(path))
+    .filter((path) => !PLACES.some((place) => posix.matchesGlob(path, place)))
+    .map((path): Finding => {
+      const text = `no command runs it: end its name with ${TIERS.quick.ending}, and put it beside the code, or into test/contract, test/e2e, test/sim or scripts`;
+      return { rule: 'lost test', path, text, severity: 'failure' };
+    });
 
 function problemsOf(text: string): { line: number; problem: string }[] {
   // Both have the length of the text, so that an index means the same place in each.

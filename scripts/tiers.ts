@@ -23,3 +23,15 @@ export function tierNamed(name: string): Tier {
 
 /** vitest's options that choose the tier's files. */
 export const projectsOf = (tier: Tier): string[] => [`--project=${tier}`, `--project=${tier}-alone`];
+
+/** The folders whose files with a tier's ending are run: beside others in a process, or in one of their own. */
+export const TEST_PLACES = {
+  together: ['packages/*/src/**/*', 'test/{contract,e2e,sim}/**/*'],
+  /** These change the environment of their process, or look at all that it has started. */
+  alone: [
+    'packages/daemon/src/{process,hooks}/**/*',
+    'test/contract/{agent,guard}*',
+    'test/e2e/hostile/sandbox-escapes',
+    'scripts/*',
+  ],
+};
