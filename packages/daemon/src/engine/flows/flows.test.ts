@@ -7,7 +7,7 @@ import { type Mill, memoryPlace, open, type Place, PROJECT, rules } from '../../
 import { type Bed, git, makeBed, write } from '../../../../../test/contract/workspace-bed.ts';
 import { FolderImage } from '../../../../../test/support/folder-image.ts';
 import type { Store } from '../../ports.ts';
-import { abortConflict, finishSettling, settleConflict } from './conflict.ts';
+import { abortConflict, checkConflict, finishSettling, settleConflict } from './conflict.ts';
 import { emergencyCommands, purgeQueue, recoverStuck, reportOf } from './emergency.ts';
 import { restartWorker } from './restart.ts';
 import { takeLeases } from './take-leases.ts';
@@ -95,6 +95,7 @@ describe('a flow that dies at any point has full effect or none', { timeout: 120
       const done = await isOnRecord();
       const worker = (await mill.store.workers(PROJECT)).find(({ name }) => name === 'w1')!;
       expect(worker).toMatchObject({ desired: 'running', crash: done ? null : { error: 'x' } });
+      expect(await eventsOf('worker.reset')).toHaveLength(done && isReset ? 1 : 0);
       const held = (await mill.store.leased(PROJECT)).map(({ lease }) => lease!.workerId.split('/')[1]);
       expect(held).toEqual(done ? ['w2'] : ['w1', 'w2']);
     });
@@ -229,5 +230,17 @@ describe('a conflict', { timeout: 120_000 }, () => {
       expect(await readFile(join(path, 'a.txt'), 'utf8')).toBe('main\nboth\n');
       await bed.remove();
     });
+  });
+
+  test.each([
+    ['is resolved by now', { stage: 'open', blocked: null }],
+    ['is being worked on by an agent', { lease: { workerId: 'w1', token: 2 } }],
+    ['was begun again on another branch', { branch: 'task/1-one.2' }],
+  ])('that %s is refused before its merge is committed', async (_why, change) => {
+    await conflicting();
+    const seen = (now: object) => ({ task: async () => ({ ...task, ...now }) }) as unknown as Store;
+    await checkConflict(seen({}), task);
+    await expect(checkConflict(seen(change), task)).rejects.toMatchObject({ code: 'wrong_stage' });
+    await bed.remove();
   });
 });
