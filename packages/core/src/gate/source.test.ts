@@ -52,4 +52,9 @@ describe('product source', () => {
   ])('is proposed from the files of the repository: %s', (_name, paths, expected) => {
     expect(sourceGlobs(paths)).toEqual(expected);
   });
+
+  test('is proposed with at most forty globs', () => {
+    const paths = Array.from({ length: 50 }, (_, at) => `module${at}.py`);
+    expect(sourceGlobs(paths)).toEqual(paths.toSorted().slice(0, 40));
+  });
 });

@@ -280,6 +280,16 @@ describe('a test that is weakened inside its file is reported', () => {
     });
 });
 
+test('a row that is added to a list whose length a test compares is reported', () => {
+  const old = JS.replace('assert.equal(area(0), 0)', 'assert.equal(area(0), SIZES.length - 2)');
+  expect(testChangeWhys('area.test.js', old, swap('  [2, 4],\n', '  [2, 4],\n  [3, 9],\n')(old))).not.toEqual([]);
+});
+
+test('one more call of a macro that the file calls again and again is not reported', () => {
+  const old = `${RUST}\nsquare!(one, 1);\nsquare!(two, 4);\n`;
+  expect(testChangeWhys('tests/area.rs', old, `${old}square!(three, 9);\n`)).toEqual([]);
+});
+
 const ADDED: [string, [string, Edit][]][] = [
   [
     'area.test.js',
