@@ -110,6 +110,20 @@ describe("a project's own guards", () => {
     expect(await check('Read', { file_path: join(dataDir, 'store.db') })).toMatchObject({ guard: 'store' });
   });
 
+  test('deny a path to one command only', async () => {
+    put('sed.yaml', "- { name: no-sed, when: { path: 'src/**', command: '^sed ' }, verdict: deny, reason: x }\n");
+    expect(await bash('sed -i s/a/b/ src/a.ts')).toMatchObject({ guard: 'no-sed' });
+    expect(await bash('sed -i s/a/b/ docs/a.md')).toEqual({ kind: 'allow' });
+    expect(await bash('touch src/a.ts')).toEqual({ kind: 'allow' });
+    expect(await check('Write', { file_path: 'src/a.ts', content: 'sed -i' })).toEqual({ kind: 'allow' });
+  });
+
+  test('are in YAML files only: what explains them is not read', async () => {
+    put('README.md', '# Our guards\n\nEach says why.\n');
+    put('own.yml', "- { name: no-make, when: { command: '^make' }, verdict: deny, reason: x }\n");
+    expect(await bash('make')).toMatchObject({ guard: 'no-make' });
+  });
+
   test('judge a link by its target', async () => {
     put('allow.yaml', `- { name: scratch, when: { path: '${root}/../scratch-*/**' }, verdict: allow, reason: x }\n`);
     symlinkSync('/root', join(root, 'link'));

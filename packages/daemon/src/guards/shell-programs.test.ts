@@ -124,6 +124,13 @@ test.each([
   expect(await verdict(command)).toBe('secrets');
 });
 
+test.each(['cat {.env,"x"}', 'cat {"x",.env}', "cat .{'e',x}nv"])(
+  'braces stand for each of their words, in quotes or not: %s',
+  async (command) => {
+    expect(await verdict(command)).toBe('secrets');
+  },
+);
+
 test.each(words('cat less more bat nl tac'))('%s of a long log counts as reading it whole', async (program) => {
   expect(await verdict(`${program} long.log`)).toBe('long-log');
   expect(await verdict(`${program} long.log | head`)).toBe('allow');
@@ -157,6 +164,8 @@ describe('a program is found behind one that only starts it, with all options th
     'bwrap --tmpfs t --dev dev --proc proc --chdir .',
     'bwrap --bind src src --ro-bind src src --setenv A 1',
     'npx -p git --package git',
+    'bunx -p git --package git',
+    'pnpx -p git --package git',
     'find src -exec',
     'find src -execdir',
     'find src -ok',
