@@ -28,3 +28,29 @@ it.each([
   const [first] = await bed.store.runs('task_1');
   expect(first).toMatchObject({ failure: 'validation', validationRetries: most });
 });
+
+it('an agent that wants to stop hears of a single gate that fails, and nothing once it passes', async () => {
+  const heard: (string | null)[] = [];
+  bed = await EngineBed.open({}, (self) => ({
+    workers: 1,
+    agentFor: () => ({
+      label: 'asking',
+      start({ cwd, beforeStop }) {
+        const work = async () => {
+          for (const text of ['bug', 'fine']) {
+            self.repository.work(cwd)?.set('file-1', text);
+            heard.push(await beforeStop());
+          }
+          return { kind: 'result', envelope: { outcome: 'pr_ready', summary: 'done' } } as const;
+        };
+        return { end: work(), stop: async () => undefined };
+      },
+    }),
+  }));
+  await bed.add(1);
+  await bed.start();
+  for (let minutes = 0; (await bed.log('run.finished')).length === 0 && minutes < 100; minutes += 1)
+    await bed.pass(60_000);
+  expect(heard).toEqual([expect.stringMatching(/^Gate \w+ fails:/), null]);
+  expect(heard[0]!.match(/^Gate /gm)).toHaveLength(1);
+});
