@@ -43,7 +43,7 @@ export { nearTo } from './gate/mutants/concern.ts';
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
-export { ownFileAdvice } from './gate/own-file.ts';
+export { ownFileAdvice, settingHints } from './gate/own-file.ts';
 export { redAdvice } from './gate/red-advice.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
 export { TASK_GATE_MS, type TaskGate, taskGates } from './gate/task-gate.ts';

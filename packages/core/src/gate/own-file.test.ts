@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ownFileAdvice } from './own-file.ts';
+import { ownFileAdvice, settingHints } from './own-file.ts';
 
 test.each([
   [
@@ -16,4 +16,15 @@ test.each([
 
 test('a check that fails for another reason gets no advice about files of Tidemill', () => {
   expect(ownFileAdvice('test', 'src/tidemill/a.ts failed; see docs.tidemill/x')).toBe(null);
+});
+
+const HINTS = [
+  'The command has no network in the sandbox: `network: true` in its entry of .tidemill/config.yaml allows it.',
+  'The sandbox does not show /opt/x: if it exists, `readable: [/opt/x]` in .tidemill/config.yaml shows it.',
+];
+test("Tidemill's own hint about a setting is not taken for a complaint about its file", () => {
+  const output = `It failed.\n${HINTS[0]}\n4 tests failed\n[${HINTS.join('\n')}]\n`;
+  expect(ownFileAdvice('test', output)).toBe(null);
+  expect(settingHints(output)).toEqual(HINTS);
+  expect(ownFileAdvice('lint', `[warn] .tidemill/config.yaml\n${output}`)).toContain('lint complains');
 });

@@ -48,6 +48,24 @@ describe('product source', () => {
     ['go', ['go.mod', 'mux.go', 'mux_test.go', 'middleware/a.go', 'hack/x.go'], ['*.go', 'middleware/**']],
     ['rust', ['Cargo.toml', 'build.rs', 'crates/a/src/lib.rs', 'crates/a/tests/x.rs'], ['crates/*/src/**']],
     ['c', ['sum.c', 'sum.h', 'test_sum.c', 'Makefile'], ['*.c', 'sum.h']],
+    ['packages in the root', ['a/deno.json', 'a/mod.ts', 'a/a_test.ts', 'b/x.ts', '_tools/c.ts'], ['a/**']],
+    [
+      'modules of Maven',
+      ['pom.xml', 'a/pom.xml', 'a/src/main/java/A.java', 'a/src/test/java/ATest.java'],
+      ['a/src/**'],
+    ],
+    ['gems', ['a/a.gemspec', 'a/lib/a.rb', 'a/spec/a_spec.rb', 'bench/b.rb'], ['a/lib/**']],
+    [
+      'packages with many files of their own',
+      [...'abcdefg'].map((name) => `packages/x/${name}.ts`),
+      ['packages/*/*.ts'],
+    ],
+    [
+      'settings, tests of types and measurements in the root',
+      ['index.js', 'index.test-d.ts', '.php-cs-fixer.php', 'phpstan-more.neon.php', 'benchmark.js'],
+      ['index.js'],
+    ],
+    ['go with examples that it leaves out', ['go.mod', '_examples/a/main.go', 'b.go'], ['*.go']],
     ['text only', ['README.md', 'check.sh'], []],
   ])('is proposed from the files of the repository: %s', (_name, paths, expected) => {
     expect(sourceGlobs(paths)).toEqual(expected);

@@ -32,7 +32,7 @@ const SOURCE_FOLDERS = new Set([...FOLDERS, ...MORE_FOLDERS]);
 const GROUPS = new Set(['packages', 'crates', 'apps', 'libs', 'modules', 'services', 'plugins', 'workspaces']);
 /** Folders whose programs usually belong to the checks, and those whose files nobody runs. */
 const OTHER_FOLDERS =
-  /^(\..*|scripts?|ci|tools?|tooling|bin|hack|tasks?|build|dev|etc|make|config|configs|docs?|examples?|samples?|demos?|benchmarks?|bench|vendor|third_party|patches|node_modules|rules|eslint[\w-]*)$/i;
+  /^([._].*|scripts?|ci|tools?|tooling|bin|hack|tasks?|build|dev|etc|make|config|configs|docs?|examples?|samples?|demos?|benchmarks?|bench|vendor|third_party|patches|node_modules|rules|eslint[\w-]*)$/i;
 /** In the root, a new file with another ending may shadow a library, or be found by a gate. */
 const ROOT_SOURCE =
   /\.(go|rs|c|cc|cpp|cxx|java|kt|swift|cs|php|html|css)$|^(index|main|app|server|cli)\.[cm]?[jt]sx?$/i;
@@ -46,15 +46,21 @@ function isUsual(path: string): boolean {
   return isCode(path) && !OTHER_FOLDERS.test(first);
 }
 
-const MOST_PROPOSED = 40;
+const MOST_PROPOSED = 80;
+/** More single files of one folder than this are proposed as one pattern per ending. */
+const MOST_SINGLE = 6;
+/** Each shows that a folder is a package of its own. */
+const MANIFEST =
+  /(^|\/)(package\.json|deno\.jsonc?|jsr\.json|pom\.xml|build\.gradle(\.kts)?|cargo\.toml|pyproject\.toml|composer\.json|mix\.exs|[^/]+\.gemspec)$/i;
 /** Files in the root that describe or check a project rather than being it. */
 const NOT_SOURCE =
-  /^(setup|conftest|noxfile|tasks|fabfile|manage|gulpfile|gruntfile|build|make|release|publish|rollup[\w.]*|webpack[\w.]*|[\w-]+\.config(\.[\w-]+)?)\.\w+$/i;
+  /^(\..*|setup|conftest|noxfile|tasks|fabfile|manage|bench(mark)?|gulpfile|gruntfile|build|make|release|publish|rollup[\w.]*|webpack[\w.]*|[\w-]+\.config(\.[\w-]+)?)\.\w+$/i;
 
 /** What `init` proposes for the setting `source`, from the paths of a repository's files. Empty: nothing was found. */
 export function sourceGlobs(paths: readonly string[]): string[] {
   const code = paths.filter((path) => isCode(path) && !isOfTests(path) && configurationWhy(path) === null);
   const isGo = paths.includes('go.mod');
+  const packages = new Set(paths.filter((path) => MANIFEST.test(path)).map(folderOf));
   const globs = new Set<string>();
   for (const path of code) {
     const [first = '', second = '', third = ''] = folderOf(path).split('/');
@@ -67,8 +73,26 @@ export function sourceGlobs(paths: readonly string[]): string[] {
     } else if (OTHER_FOLDERS.test(first)) continue;
     else if (paths.includes(`${first}/__init__.py`)) globs.add(`${first}/**`);
     else if (isGo && path.endsWith('.go')) globs.add(`${first}/**`);
+    else if (packages.has(first)) {
+      if (SOURCE_FOLDERS.has(second.toLowerCase())) globs.add(`${first}/${second}/**`);
+      else if (second === '' && !NOT_SOURCE.test(nameOf(path))) globs.add(`${first}/**`);
+    }
   }
-  return [...globs].sort().slice(0, MOST_PROPOSED);
+  return shorter([...globs])
+    .sort()
+    .slice(0, MOST_PROPOSED);
+}
+
+/** Replaces many single files of a folder by one pattern for each of their endings: a list of all would not be read. */
+function shorter(globs: string[]): string[] {
+  const single = globs.filter((glob) => glob.includes('/') && !glob.endsWith('/**'));
+  const isLong = (folder: string) => single.filter((glob) => folderOf(glob) === folder).length > MOST_SINGLE;
+  const each = (glob: string) =>
+    single.includes(glob) && isLong(folderOf(glob)) ? `${folderOf(glob)}/*${glob.slice(glob.lastIndexOf('.'))}` : glob;
+  const short = [...new Set(globs.map(each))];
+  const isInside = (glob: string) =>
+    short.some((other) => other !== glob && other.endsWith('/**') && glob.startsWith(other.slice(0, -2)));
+  return short.filter((glob) => !isInside(glob));
 }
 
 /** A compiler is told which files it reads, or reads all of them. An interpreter finds a module by its name. */

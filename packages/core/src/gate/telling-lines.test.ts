@@ -10,6 +10,7 @@ it.each([
   'npm error code EUSAGE',
   'npm ERR! missing script: test',
   '--- FAIL: TestAdd (0.00s)',
+  ' FAIL  test/add.test.ts > adds',
   'FAILED tests/test_a.py::test_add - assert 1 == 2',
   'E   AssertionError: 1 is not 2',
   'AssertionError [ERR_ASSERTION]: 1 is not 2',

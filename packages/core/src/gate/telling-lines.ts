@@ -4,7 +4,7 @@ const ERROR_FORMS = [
   /^\s*(?:E\s+)?[\w.]*(?:Error|Exception)(?: \[\w+\])?:/,
   /^\s*\d+:\d+\s+error\s/,
   /^npm (?:ERR!|error)\s/,
-  /^(?:--- )?FAIL(?:ED)?\b[: ]/,
+  /^\s*(?:--- )?FAIL(?:ED)?\b[: ]/,
   /^\s*(?:[✗✘×✖]\s|not ok\b|panic: |fatal: )|\bpanicked at\b/,
 ];
 const WARNING = /^\s*(?:npm )?warn(?:ing)?\b|\b(?:warning|\w+Warning):/i;

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
-import { ownFileAdvice, redAdvice } from '@tidemill/core';
+import { ownFileAdvice, redAdvice, settingHints } from '@tidemill/core';
 import { systemClock } from '../clock.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
@@ -18,7 +18,7 @@ export interface TargetCheck {
   target: string;
   /** The gates that ran. */
   gates: string[];
-  /** A gate that fails, or a step of `prepare`, with its output and what most likely helps. */
+  /** A gate that fails, or a step of `prepare`, with what its output says and what most likely helps. */
   failures: { name: string; text: string; advice: string | null }[];
 }
 
@@ -57,8 +57,9 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
       const changes = () => checkout.changes();
       const reports = latest(await runTwice(gates, { path, tree, files: null, only, signal, changes, reset }));
       const failed = reports.filter(({ receipt, fixed }) => isBlocking(receipt) && fixed.length === 0);
-      const failures = failed.map(({ receipt: { gate: name }, excerpt: text }) => {
-        return { name, text, advice: ownFileAdvice(name, text) ?? redAdvice(name, text) };
+      const failures = failed.map(({ receipt: { gate: name }, excerpt, quote: text }) => {
+        const [hint] = settingHints(excerpt);
+        return { name, text, advice: ownFileAdvice(name, excerpt) ?? hint ?? redAdvice(name, excerpt) };
       });
       return { target, gates: only, failures };
     } finally {

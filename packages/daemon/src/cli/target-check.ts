@@ -21,7 +21,7 @@ export async function runTargetCheck({ env }: CliContext, root: string): Promise
   }
 }
 
-const MOST_LINES = 8;
+const MOST_LINES = 10;
 
 export async function showTargetCheck(
   context: CliContext,
@@ -47,6 +47,7 @@ function showFailures({ target, failures }: TargetCheck, time: string, { line, p
     if (advice !== null) line(`  ${advice}`);
     else if (name === 'prepare') line('  Correct `prepare` in .tidemill/config.yaml.');
     else line(`  Repair it, or have an agent do it: tidemill task add "Repair ${name}" --repairs ${name}`);
-    for (const each of text.trim().split('\n').slice(-MOST_LINES)) line(paint('dim', `    ${each}`));
+    const said = text.trim().split('\n');
+    for (const each of said.filter((one) => one !== advice).slice(0, MOST_LINES)) line(paint('dim', `    ${each}`));
   }
 }

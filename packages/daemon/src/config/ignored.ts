@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { nulList } from '../git/output.ts';
 import { gitWith } from '../git/program.ts';
 import { CONFIG_FILE } from './check.ts';
@@ -7,6 +7,9 @@ import type { ProposedStep } from './detect/tool.ts';
 
 /** Ignored files that tests usually need. Not `.env`, which may contain secrets. */
 const FOR_TESTS = ['.env.test', '.env.test.local', '.env.testing', '.env.ci', '.env.example'];
+
+/** Folders that are only for us, or whose tool keeps a file of others in them. */
+const SELF_IGNORING = /(^|\/)(\.cache|\.venv|vendor\/bundle)\/$/;
 
 /** Those of the paths that git ignores, also tracked ones. A folder ends with a slash. Empty outside a repository. */
 const ignoredOf = (root: string, paths: string[]) => checkIgnore(root, paths, ['--no-index']);
@@ -43,8 +46,8 @@ export async function withIgnored(
   // Also test a name below each folder, for patterns that match only its content.
   const isIgnored = new Set(await ignoredOf(root, [...made, ...made.map((folder) => `${folder}x`)]));
   const loose = made.filter((folder) => !isIgnored.has(folder) && !isIgnored.has(`${folder}x`));
-  // A folder that is only for us ignores itself; a package manager would remove the file from its own.
-  const own = loose.filter((folder) => basename(folder) === '.cache');
+  // These folders can ignore themselves; a package manager would remove the file from its own.
+  const own = loose.filter((folder) => SELF_IGNORING.test(folder));
   const prepare = steps.map((step) => {
     const made = own.filter((folder) => step.makes.includes(folder.slice(0, -1)));
     const first = made.map((folder) => `mkdir -p ${folder} && echo '*' > ${folder}.gitignore && `);

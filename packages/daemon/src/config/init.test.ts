@@ -82,13 +82,21 @@ const table: Record<string, Case> = {
   },
   'a broken package.json': { files: { 'package.json': '{' } },
   uv: {
-    files: { 'pyproject.toml': '[project]\n[tool.ruff]\n', 'uv.lock': '', 'tests/test_a.py': '' },
+    files: {
+      'pyproject.toml': '[project]\n[tool.ruff]\n',
+      'uv.lock': 'name = "pytest"\nname = "ruff"\n',
+      'tests/test_a.py': '',
+    },
     tools: ['uv'],
     prepare: ['uv sync --frozen --all-groups --all-extras'],
     gates: ['uv run --no-sync ruff check .', 'uv run --no-sync python -m pytest -q'],
   },
-  poetry: {
-    files: { 'pyproject.toml': '[tool.poetry]\n', 'poetry.lock': '', 'tests/test_a.py': '' },
+  'poetry, with a linter that only a hook of git brings': {
+    files: {
+      'pyproject.toml': '[tool.poetry]\n[tool.ruff]\n',
+      'poetry.lock': 'name = "pytest"\n',
+      'tests/test_a.py': '',
+    },
     tools: ['poetry'],
     prepare: ['poetry install --no-interaction'],
     gates: ['poetry run python -m pytest -q'],
@@ -111,6 +119,43 @@ const table: Record<string, Case> = {
     },
     tools: ['pip'],
     prepare: ['python3 -m venv .venv && .venv/bin/pip install --quiet -e ".[test]"'],
+    gates: ['.venv/bin/python -m pytest -q'],
+  },
+  'pip by an extra with a dotted key, and a linter that would repair': {
+    files: {
+      'pyproject.toml':
+        '[project]\nname = "a"\noptional-dependencies.tests = [\n  "freezegun",\n  "pytest[x]>=9",\n]\n[tool.ruff]\nfix = true\n',
+      '.pre-commit-config.yaml': 'repos:\n  - repo: https://github.com/astral-sh/ruff-pre-commit\n    rev: v0.15.0\n',
+      'tests/test_a.py': '',
+    },
+    tools: ['pip'],
+    prepare: ['python3 -m venv .venv && .venv/bin/pip install --quiet -e ".[tests]" ruff==0.15.0'],
+    gates: ['.venv/bin/ruff check --no-fix .', '.venv/bin/python -m pytest -q'],
+  },
+  'pip by groups that include others': {
+    files: {
+      'pyproject.toml':
+        '[project]\nname = "a"\n[dependency-groups]\ndev = [{include-group = "more"}, "tox"]\nmore = ["pytest>=8; python_version < \'4\'"]\n',
+      'tests/test_a.py': '',
+    },
+    tools: ['pip'],
+    prepare: [`python3 -m venv .venv && .venv/bin/pip install --quiet -e . tox 'pytest>=8; python_version < "4"'`],
+    gates: ['.venv/bin/python -m pytest -q'],
+  },
+  'pip by the extra in setup.py': {
+    files: { 'setup.py': 'setup(extras_require={"test": ["mock", "pytest"]})\n', 'tests/test_a.py': '' },
+    tools: ['pip'],
+    prepare: ['python3 -m venv .venv && .venv/bin/pip install --quiet -e ".[test]"'],
+    gates: ['.venv/bin/python -m pytest -q'],
+  },
+  'pip by the extra in setup.cfg': {
+    files: {
+      'setup.py': 'setup()\n',
+      'setup.cfg': '[options.extras_require]\ndev =\n  mock\n  pytest\n',
+      'tests/test_a.py': '',
+    },
+    tools: ['pip'],
+    prepare: ['python3 -m venv .venv && .venv/bin/pip install --quiet -e ".[dev]"'],
     gates: ['.venv/bin/python -m pytest -q'],
   },
   cargo: { files: { 'Cargo.toml': '[package]\nname = "a"\n' }, tools: ['cargo'], gates: ['cargo test'] },
@@ -229,6 +274,24 @@ const table: Record<string, Case> = {
     files: { 'configure.ac': '', 'Makefile.am': 'TESTS = a\n' },
     tools: ['autotools'],
     gates: ['autoreconf -fi && ./configure && make -j 4 check'],
+  },
+  'autotools that only build programs': {
+    files: { 'configure.ac': '', 'Makefile.am': 'check_PROGRAMS = fuzz\n' },
+    tools: ['autotools'],
+    gates: ['autoreconf -fi && ./configure && make -j 4'],
+  },
+  'a script with the name of a formatter that only looks': {
+    files: { 'package.json': '{"scripts":{"format":"prettier --check src","test":"x"}}' },
+    tools: ['npm'],
+    gates: ['npm run format', 'npm test'],
+  },
+  'no script with the name of a formatter that repairs, and none that waits for changes': {
+    files: {
+      'package.json':
+        '{"scripts":{"format":"biome format","lint":"prettier -w .","test":"vitest watch","test:unit":"x"}}',
+    },
+    tools: ['npm'],
+    gates: ['npm run format', 'npm run test:unit'],
   },
   'no install in a folder without a gate': {
     files: { 'go.mod': 'module a\n', 'web/package.json': '{"dependencies":{"a":"1"}}', 'web/package-lock.json': '{}' },
@@ -431,6 +494,16 @@ describe('init', () => {
     await rm(join(root, '.tidemill'), { recursive: true });
     const again = await initProject({ root, target: 'main', agent: AGENT });
     expect(runs(again.prepare)).toEqual([expect.stringMatching(/^GOMODCACHE/)]);
+  });
+
+  test('an environment of Python and gems that git does not ignore ignore themselves', async () => {
+    await put({ 'requirements.txt': 'pytest\n', 'tests/test_a.py': '', Gemfile: '', '.rspec': '' });
+    execFileSync('git', ['init', '-q'], { cwd: root });
+    const { prepare, warnings } = await initProject({ root, target: 'main', agent: AGENT });
+    expect(warnings).toEqual([]);
+    const [venv = '', gems = ''] = prepare.map(({ run }) => run.slice(0, run.search(/python3|bundle install/)));
+    execFileSync('sh', ['-c', `${venv} ${gems} echo x > .venv/x; echo x > vendor/bundle/x`], { cwd: root });
+    expect(execFileSync('git', ['status', '--porcelain', '--', '.venv', 'vendor'], { cwd: root }).toString()).toBe('');
   });
 
   test('proposes the folders of the product as source, without tests and scripts', async () => {

@@ -7,6 +7,7 @@ const LINTERS = [
   ...['tslint', 'jshint', 'htmlhint', 'golangci', 'rubocop', 'rubocop_todo', 'flake8', 'pylint', 'ruff', 'mypy'],
   ...['phpstan', 'psalm', 'phpcs', 'pmd', 'rustfmt', 'clippy', 'clang-tidy', 'clang-format', 'checkstyle', 'detekt'],
   ...['ktlint', 'scalafmt', 'swiftlint', 'yamllint', 'shellcheck', 'hadolint', 'credo', 'knip', 'depcheck', 'sqlfluff'],
+  ...['php-cs-fixer', 'php_cs'],
 ].join('|');
 const named = (pattern: string) => new RegExp(`(^|/)(${pattern})$`);
 
@@ -54,10 +55,10 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
     'configures a linter, a formatter or a type checker',
     named(
       [
-        `\\.(${LINTERS})(rc|ignore)?(\\.(${DATA}|${JS}))*`,
+        `\\.(${LINTERS})(rc|ignore)?(\\.(${DATA}|${JS}|php))*`,
         `(${LINTERS})(rc|ignore)?(\\.(${DATA}))+`,
         `(${LINTERS})[._-]config\\.(${JS}|${DATA})`,
-        'biome\\.jsonc?|dprint\\.jsonc?|pyrightconfig\\.json|(ts|js)config[^/]*\\.json|pylintrc|analysis_options\\.yaml|sonar-project\\.properties',
+        'biome\\.jsonc?|dprint\\.jsonc?|pyrightconfig\\.json|(ts|js)config[^/]*\\.json|pylintrc|phpstan[^/]*\\.php|analysis_options\\.yaml|sonar-project\\.properties',
       ].join('|'),
     ),
   ],
@@ -80,7 +81,7 @@ export const isCode = (path: string) => CODE.test(path.toLowerCase());
 
 const TEST_FILE = new RegExp(
   [
-    `\\.(test|tests|spec|specs|e2e|cy|bench)\\.(${JS})$`,
+    `\\.(test|tests|spec|specs|e2e|cy|bench|test-d)\\.(${JS})$`,
     `(^|/)(tests?|specs?)\\.(${JS})$`,
     `(^|/)test[-_.][^/]+\\.(${JS})$`,
     `[-_]test\\.(${JS})$`,

@@ -70,9 +70,8 @@ export const nativeTools: Tool[] = [
     shownBy: ['configure.ac', 'configure.in'],
     ownIn: [],
     async propose(folder) {
-      const hasTests = /^\s*(TESTS|check_PROGRAMS|check-local)\b|^check\s*:/m.test(
-        await textsOf(folder, 'Makefile.am'),
-      );
+      // `check_PROGRAMS` alone are only built.
+      const hasTests = /^\s*(TESTS|check-local)\b|^check\s*:/m.test(await textsOf(folder, 'Makefile.am'));
       const first = folder.has('configure')
         ? ''
         : folder.has('autogen.sh')

@@ -1,4 +1,5 @@
 import type { Folder } from './folder.ts';
+import { testRequirements } from './python-requirements.ts';
 import { gate, type ProposedGate, type ProposedStep, type Tool } from './tool.ts';
 
 /** An environment with absolute paths cannot be moved, so each worktree creates its own from the package manager's cache. */
@@ -18,7 +19,7 @@ export const pythonTools: Tool[] = [
       const run = 'uv sync --frozen --all-groups --all-extras';
       // The cache may be on another disk, where files cannot be linked.
       const prepare = [{ run, files, env: { UV_LINK_MODE: 'copy' }, makes: SELF_IGNORED }];
-      return { prepare, gates: await gatesOf(folder, 'uv run --no-sync ') };
+      return { prepare, gates: await lockedGates(folder, 'uv.lock', 'uv run --no-sync ') };
     },
   },
   {
@@ -30,7 +31,10 @@ export const pythonTools: Tool[] = [
       const files = folder.present('poetry.lock', 'poetry.toml', ...SETTINGS);
       const env = { POETRY_VIRTUALENVS_IN_PROJECT: 'true' };
       const prepare = [{ run: 'poetry install --no-interaction', files, env, makes: SELF_IGNORED }];
-      return { prepare, gates: (await gatesOf(folder, 'poetry run ')).map((each) => ({ ...each, env })) };
+      return {
+        prepare,
+        gates: (await lockedGates(folder, 'poetry.lock', 'poetry run ')).map((each) => ({ ...each, env })),
+      };
     },
   },
   {
@@ -48,23 +52,25 @@ export const pythonTools: Tool[] = [
   },
 ];
 
-/** The project's extra with the test dependencies, if it has a usual name. */
-const EXTRAS = ['dev', 'test', 'tests', 'testing'];
-
 async function pipSteps(folder: Folder, gates: ProposedGate[]): Promise<ProposedStep[]> {
   const lists = folder.present('requirements.txt', ...REQUIREMENTS);
   const project = await folder.text('pyproject.toml');
   const isPackage = /^\[(project|build-system)\]/m.test(project) || folder.has('setup.py');
   if (lists.length === 0 && !isPackage) return [];
   const listed = (await Promise.all(lists.map((name) => folder.text(name)))).join('\n');
-  const optional = /^\[project\.optional-dependencies\]\n([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(project)?.[1] ?? '';
-  const extra = EXTRAS.find((name) => new RegExp(`^${name}\\s*=`, 'm').test(optional));
+  const { extra, groups, text } = await testRequirements(folder);
   const tools = gates.map(({ run }) => (run.includes('ruff') ? 'ruff' : 'pytest'));
-  const missing = tools.filter((tool) => !listed.includes(tool) && !optional.includes(tool));
+  const missing = tools.filter((tool) => !listed.includes(tool) && !text.includes(tool));
+  const hooks = await folder.text('.pre-commit-config.yaml');
+  // Another version of the linter has other rules.
+  const ruff = /ruff-pre-commit["']?\s*\n\s*rev:\s*["']?v?(\d[\d.]*)/.exec(hooks)?.[1];
   const what = [
     ...lists.map((name) => `-r ${name}`),
     ...(isPackage ? [extra ? `-e ".[${extra}]"` : '-e .'] : []),
-    ...new Set(missing),
+    ...groups.map((requirement) =>
+      /^[\w.-]+$/.test(requirement) ? requirement : `'${requirement.replaceAll("'", '"')}'`,
+    ),
+    ...[...new Set(missing)].map((tool) => (tool === 'ruff' && ruff ? `ruff==${ruff}` : tool)),
   ];
   return [
     {
@@ -85,14 +91,24 @@ const REQUIREMENTS = [
   'requirements/test.txt',
 ];
 
+/** Only the tools that the lock installs: a linter that a hook of git brings would be missing. */
+async function lockedGates(folder: Folder, lock: string, before: string): Promise<ProposedGate[]> {
+  const locked = await folder.text(lock);
+  const isLocked = (tool: string) => new RegExp(`^name = "${tool}"`, 'm').test(locked);
+  return (await gatesOf(folder, before)).filter(({ run }) => isLocked(run.includes('ruff ') ? 'ruff' : 'pytest'));
+}
+
 /** Tests and linter, each with the given command prefix. */
 async function gatesOf(folder: Folder, before: string): Promise<ProposedGate[]> {
   const project = await folder.text('pyproject.toml');
   const hasTests = ['pytest.ini', 'conftest.py', 'tests', 'test', 'tox.ini'].some((name) => folder.has(name));
-  const isLinted = project.includes('[tool.ruff') || folder.has('ruff.toml');
-  const python = before === '' ? 'python3' : before.endsWith('/') ? `${before}python` : `${before}python`;
+  const settings = (await folder.text('ruff.toml')) + (await folder.text('.ruff.toml'));
+  const isLinted = project.includes('[tool.ruff') || settings !== '';
+  // A linter that repairs would accept every change, and change it.
+  const only = /^fix\s*=\s*true/m.test(project + settings) ? ' --no-fix' : '';
+  const python = before === '' ? 'python3' : `${before}python`;
   return [
-    ...(isLinted ? [gate('lint', `${before}ruff check .`)] : []),
+    ...(isLinted ? [gate('lint', `${before}ruff check${only} .`)] : []),
     ...(hasTests || project.includes('pytest') ? [gate('test', `${python} -m pytest -q`, '5m')] : []),
   ];
 }

@@ -22,7 +22,7 @@ const KINDS: { gate: string; names: string[] }[] = [
   },
   {
     gate: 'format',
-    names: ['format:check', 'check:format', 'check-format', 'format-check', 'fmt:check', 'prettier:check'],
+    names: ['format:check', 'check:format', 'check-format', 'format-check', 'fmt:check', 'prettier:check', 'format'],
   },
   {
     gate: 'lint',
@@ -34,8 +34,10 @@ const KINDS: { gate: string; names: string[] }[] = [
 const MORE_TYPES = ['test:types', 'lint:types', 'type-tests'];
 
 /** They change files, or never end. */
-const FIXES = /(^|\s)--(write|fix|apply|apply-unsafe|update|updateSnapshot)\b|\beslint_d .*--fix\b/;
-const WATCHES = /(^|\s)(--watch(All)?\b(?!=false)|--ui\b|--inspect\S*)|\bnodemon\b/;
+const FIXES =
+  /(^|\s)--(write|fix|apply|apply-unsafe|update|updateSnapshot)\b|\beslint_d .*--fix\b|\bprettier\b.*\s-w\b/;
+const LOOKS = /(^|\s)(--check|-c|--list-different|-l)(\s|$)|^biome format\b/;
+const WATCHES = /(^|\s)(--watch(All)?\b(?!=false)|--ui\b|--inspect\S*)|\bnodemon\b|\b(vitest|jest|ava) (watch|dev)\b/;
 const NO_TESTS = /no test specified|^\s*(echo\b[^&|;]*|true|exit 0|:)\s*$/;
 
 /**
@@ -70,6 +72,8 @@ const isPartOfTests = (name: string) =>
 function isCheck(name: string, scripts: Record<string, string>, seen: Set<string>): boolean {
   const text = scripts[name] ?? '';
   if (FIXES.test(text) || WATCHES.test(text) || NO_TESTS.test(text)) return false;
+  // A script of this name repairs, unless its own words say that it looks only.
+  if (name === 'format' && !LOOKS.test(text)) return false;
   seen.add(name);
   return [...calls(text, scripts)].every((each) => seen.has(each) || !(FIXES.test(scripts[each]!) || isFixer(each)));
 }
