@@ -48,7 +48,11 @@ describe('product source', () => {
     ['go', ['go.mod', 'mux.go', 'mux_test.go', 'middleware/a.go', 'hack/x.go'], ['*.go', 'middleware/**']],
     ['rust', ['Cargo.toml', 'build.rs', 'crates/a/src/lib.rs', 'crates/a/tests/x.rs'], ['crates/*/src/**']],
     ['c', ['sum.c', 'sum.h', 'test_sum.c', 'Makefile'], ['*.c', 'sum.h']],
-    ['packages in the root', ['a/deno.json', 'a/mod.ts', 'a/a_test.ts', 'b/x.ts', '_tools/c.ts'], ['a/**']],
+    [
+      'packages in the root',
+      ['a/deno.json', 'a/mod.ts', 'a/a_test.ts', 'b/x.ts', '_tools/c.ts', 'playground/package.json', 'playground/a.ts'],
+      ['a/**'],
+    ],
     [
       'modules of Maven',
       ['pom.xml', 'a/pom.xml', 'a/src/main/java/A.java', 'a/src/test/java/ATest.java'],

@@ -32,7 +32,7 @@ const SOURCE_FOLDERS = new Set([...FOLDERS, ...MORE_FOLDERS]);
 const GROUPS = new Set(['packages', 'crates', 'apps', 'libs', 'modules', 'services', 'plugins', 'workspaces']);
 /** Folders whose programs usually belong to the checks, and those whose files nobody runs. */
 const OTHER_FOLDERS =
-  /^([._].*|scripts?|ci|tools?|tooling|bin|hack|tasks?|build|dev|etc|make|config|configs|docs?|examples?|samples?|demos?|benchmarks?|bench|vendor|third_party|patches|node_modules|rules|eslint[\w-]*)$/i;
+  /^([._].*|scripts?|ci|tools?|tooling|bin|hack|tasks?|build|dev|etc|make|config|configs|docs?|examples?|samples?|demos?|playgrounds?|benchmarks?|bench|vendor|third_party|patches|node_modules|rules|eslint[\w-]*)$/i;
 /** In the root, a new file with another ending may shadow a library, or be found by a gate. */
 const ROOT_SOURCE =
   /\.(go|rs|c|cc|cpp|cxx|java|kt|swift|cs|php|html|css)$|^(index|main|app|server|cli)\.[cm]?[jt]sx?$/i;
