@@ -36,7 +36,10 @@ describe('up', () => {
     expect(stdout).toContain('#1  blocked');
     const status = await machine.json<ProjectStatus>(['status'], root);
     expect(status.tasks).toEqual({ blocked: 1 });
-    expect(status.needsYou).toMatchObject([{ number: 1, command: 'tidemill task retry 1' }]);
+    // In words, not with the code of the reason; and a log is not cut as a terminal is.
+    const why = expect.stringMatching(/^the agent keeps failing: .*\. Tried /);
+    expect(status.needsYou).toMatchObject([{ number: 1, command: 'tidemill task retry 1', why }]);
+    expect(stdout).toMatch(/#1 {2}blocked, .*retry it with a note, or cancel it/);
     const shown = await machine.run(['status'], root);
     expect(shown.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   });

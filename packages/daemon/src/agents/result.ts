@@ -69,7 +69,8 @@ export function readEnvelope(raw: unknown): { envelope: AgentEnvelope } | { inva
   if (Array.isArray(given.subtasks)) given.subtasks = given.subtasks.map(textOf);
   const envelope = AgentEnvelope.safeParse(given);
   if (envelope.success) return { envelope: envelope.data };
-  return { invalid: `The result does not have the expected form: ${z.prettifyError(envelope.error)}` };
+  const faults = envelope.error.issues.map(({ path, message }) => `${z.core.toDotPath(path)}: ${message}`);
+  return { invalid: `The result does not have the expected form. ${faults.join('; ')}` };
 }
 
 /** Questions asked apart from a result: one or several, each a text or an object. */

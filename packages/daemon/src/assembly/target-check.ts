@@ -57,7 +57,8 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
       const changes = () => checkout.changes();
       const reports = latest(await runTwice(gates, { path, tree, files: null, only, signal, changes, reset }));
       const failed = reports.filter(({ receipt, fixed }) => isBlocking(receipt) && fixed.length === 0);
-      const failures = failed.map(({ receipt: { gate: name }, excerpt, quote: text }) => {
+      const failures = failed.map(({ receipt: { gate: name }, excerpt, quote }) => {
+        const text = quote ?? excerpt;
         const [hint] = settingHints(excerpt);
         return { name, text, advice: ownFileAdvice(name, excerpt) ?? hint ?? redAdvice(name, excerpt) };
       });

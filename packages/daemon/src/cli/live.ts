@@ -20,7 +20,7 @@ export async function watchProject(
   if (options.isPlain || !terminal.isLive) {
     for (const hold of holds) terminal.line(hold);
     const off = options.onNotice?.((text) => {
-      for (const line of text.split('\n')) terminal.line(fit(line, terminal.width));
+      for (const line of text.split('\n')) terminal.line(fit(line, logWidth(terminal)));
     });
     const steps = new PreparingLines(api, projectId, terminal);
     return printLines(api, projectId, terminal, lastSeq, options.signal).finally(() => {
@@ -38,11 +38,15 @@ export async function watchProject(
   }
 }
 
+/** Nobody widens a log later, so its lines keep their reasons. */
+const LOG_WIDTH = 240;
+const logWidth = ({ isLive, width }: Terminal) => (isLive ? width : LOG_WIDTH);
+
 async function printLines(api: Api, project: string, terminal: Terminal, after: number, signal: AbortSignal) {
   const names = new TaskNames(api);
   for await (const event of api.events({ project, after, follow: true }, signal)) {
     if (!isNews(event)) continue;
-    terminal.line(fit(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`, terminal.width));
+    terminal.line(fit(`${timeOfDay(event.at)}  ${eventText(event, await names.of(event))}`, logWidth(terminal)));
   }
 }
 
@@ -74,7 +78,7 @@ class PreparingLines {
   }
 
   #say(text: string): void {
-    this.#terminal.line(fit(`${timeOfDay(Date.now())}  ${text}`, this.#terminal.width));
+    this.#terminal.line(fit(`${timeOfDay(Date.now())}  ${text}`, logWidth(this.#terminal)));
   }
 }
 

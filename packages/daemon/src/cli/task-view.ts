@@ -1,5 +1,6 @@
 import {
   comingSentence,
+  HELD_WORDS,
   progressWords,
   type RunProgress,
   type TaskDetail,
@@ -50,7 +51,8 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
   if (task.lease) line(`  leased to ${workerName(task.lease.workerId)} since ${dateAndTime(task.lease.claimedAt)}`);
   if (task.pull) line(`  pull request #${task.pull.number}, ${oneLine(task.pull.url)}`);
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
-  if (task.blocked) line(paint('yellow', `  blocked, ${task.blocked.reason}: ${oneLine(task.blocked.text)}`));
+  if (task.blocked)
+    line(paint('yellow', `  blocked, ${HELD_WORDS[task.blocked.reason]}: ${oneLine(task.blocked.text)}`));
   if (task.waiting) line(paint('yellow', `  waiting: ${oneLine(task.waiting)}`));
   for (const each of coming) line(paint('yellow', `  ${oneLine(comingSentence(each))}`));
   for (const { text } of task.openQuestions) line(paint('yellow', `  question: ${oneLine(text)}`));

@@ -1,4 +1,4 @@
-import type { NeedsYou, Project, Task } from '@tidemill/contract';
+import { HELD_WORDS, type NeedsYou, type Project, type Task } from '@tidemill/contract';
 import type { Store, TaskQuery, Workload } from '../../ports.ts';
 import { commandFor } from './question.ts';
 
@@ -51,13 +51,16 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
     return { why, command: asked ? commandFor(asked, task) : named('retry', ' --note "…"') };
   }
   if (task.stage === 'blocked') {
-    const { reason, text } = task.blocked ?? { reason: 'blocked', text: '' };
+    const { reason, text } = task.blocked ?? { reason: 'waiting' as const, text: '' };
     const asked = reason === 'no_progress' ? await store.record('question', task.openQuestions[0]?.id ?? '') : null;
     // Its question says more than that the agent repeated itself: which key is in the change.
     if (asked) return { why: questionOf(task), command: commandFor(asked, task) };
     const isChoice = reason === 'no_criteria' || reason === 'review_escalation';
     const command = reason === 'conflict' ? `tidemill conflicts show ${task.number}` : null;
-    return { why: `${reason}: ${text}`, command: command ?? (isChoice ? named('approve') : named('retry')) };
+    return {
+      why: `${HELD_WORDS[reason]}: ${text}`,
+      command: command ?? (isChoice ? named('approve') : named('retry')),
+    };
   }
   // A task that waits for an agent's login continues after a retry. A waiting landing continues by itself.
   if (task.waiting) return { why: task.waiting, command: task.role === 'merger' ? '' : named('retry') };

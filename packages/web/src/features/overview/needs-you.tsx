@@ -1,4 +1,4 @@
-import { alsoText, causesOf, heldText, type NeedsYou as Need } from '@tidemill/contract';
+import { alsoText, causesOf, HELD_WORDS, heldText, type NeedsYou as Need } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { plural, withTimes } from '../../words.ts';
@@ -21,8 +21,9 @@ const ACT: Partial<Record<Need['holds'], string>> = {
   conflict: 'Resolve',
 };
 
-/** Details beyond the text above, without the reason code. */
-const moreOf = ({ holds, why }: Need) => (holds === 'approval' ? '' : withTimes(why.replace(/^[a-z_]+: /, '')));
+/** Details beyond the text above, without its words. */
+const moreOf = ({ holds, why }: Need) =>
+  holds === 'approval' ? '' : withTimes(why.replace(`${HELD_WORDS[holds]}: `, ''));
 
 /** `inbox` counts everything in the inbox, not only blocked tasks. */
 export function NeedsYou({ needs: all, inbox }: { needs: Need[]; inbox: number }) {
