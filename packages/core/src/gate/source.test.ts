@@ -66,7 +66,14 @@ describe('product source', () => {
     ],
     [
       'settings, tests of types and measurements in the root',
-      ['index.js', 'index.test-d.ts', '.php-cs-fixer.php', 'phpstan-more.neon.php', 'benchmark.js'],
+      [
+        'index.js',
+        'index.test-d.ts',
+        'vitest.compile.config.ts',
+        '.php-cs-fixer.php',
+        'phpstan-more.neon.php',
+        'benchmark.js',
+      ],
       ['index.js'],
     ],
     ['go with examples that it leaves out', ['go.mod', '_examples/a/main.go', 'b.go'], ['*.go']],
