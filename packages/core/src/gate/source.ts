@@ -3,11 +3,11 @@ import { configurationWhy, folderOf, isCode, isOfTests, nameOf } from './decidin
 
 /**
  * Product source is what gates judge. Every other file that a gate reads decides how it judges. A test inside a source
- * folder is not source, and neither is a configuration file. `globs`: the setting `source`; empty: unknown, so the usual
+ * folder is not source, and neither is a configuration file or one whose name begins with a dot. `globs`: the setting `source`; empty: unknown, so the usual
  * places of source are assumed.
  */
 export function isSource(path: string, globs: readonly string[]): boolean {
-  if (isOfTests(path) || configurationWhy(path) !== null) return false;
+  if (isOfTests(path) || configurationWhy(path) !== null || nameOf(path).startsWith('.')) return false;
   return globs.length > 0 ? scopesOverlap([literal(path)], [...globs]) : isUsual(path);
 }
 

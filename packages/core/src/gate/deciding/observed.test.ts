@@ -55,10 +55,55 @@ describe('a changed file that a gate was seen to use', () => {
       reads({ files: ['package.json'] }),
       null,
     ],
+    [
+      'product source instead of nothing',
+      change('src/a.py', null, 'x'),
+      reads({ missing: ['src/a.py'] }),
+      'looks for it',
+    ],
+    [
+      'compiled code in place of the source',
+      { path: 'src/__pycache__/a.pyc', before: null, after: { oid: 'a', mode: '100644', text: null } },
+      reads({ files: ['src/a.py', 'src/__pycache__/a.pyc'] }),
+      'it is compiled',
+    ],
+    [
+      'a package before a module',
+      change('src/a/__init__.py', null, 'x'),
+      reads({ files: ['src/a.py'] }),
+      'finds it before src/a.py',
+    ],
+    [
+      'a test before a library',
+      change('tests/json.py', null, TEST),
+      reads({ missing: ['tests/json.py'] }),
+      'looks for',
+    ],
+    [
+      'what source folders hide',
+      change('src/.gitignore', null, 'a.js'),
+      reads({ files: ['src/.gitignore'] }),
+      'reads it',
+    ],
+    [
+      'a program named like a document',
+      change('ci/license_check.py', 'a', 'b'),
+      reads({ files: ['ci/license_check.py', '1.md', '2.md', '3.md', '4.md', '5.md', '6.md'] }),
+      'gate test reads it',
+    ],
     ['line endings', change('.gitattributes', null, '*.sh eol=crlf'), reads({}), 'changes how files are checked out'],
   ])('%s', (_name, file, seen, expected) => {
     if (expected === null) expect(why(file, seen)).toBeNull();
     else expect(why(file, seen)).toContain(expected);
+  });
+
+  test('is none when a module becomes a package', () => {
+    const changed = [change('src/a.py', 'x', null), change('src/a/__init__.py', null, 'x')];
+    const found = decidingFiles({
+      ...{ checks, changed, manifests: new Map(), source: ['src/**'] },
+      reads: [reads({ files: ['src/a.py'] })],
+    });
+    expect(found).toEqual([]);
   });
 
   test('is reported by the lists alone where nothing was observed', () => {

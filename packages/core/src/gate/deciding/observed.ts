@@ -3,6 +3,7 @@ import type { ChangedFile } from './changed-file.ts';
 import { changesExamples } from './examples.ts';
 import { isManifest } from './manifest.ts';
 import { folderOf, isCode, isInTestFolder, isTestFile, nameOf } from './names.ts';
+import { shown } from './shown.ts';
 import { holdsTests } from './test-change.ts';
 
 /** What a gate was seen to look at, by paths relative to the checkout. */
@@ -24,9 +25,9 @@ export interface GateReads {
 const MOST_DOCUMENTS = 5;
 const DOCUMENT =
   /\.(md|mdx|markdown|rst|adoc)$|(^|\/)(license|licence|copying|authors|changelog|changes|notice)[^/]*$/i;
-export const isDocument = (path: string) => DOCUMENT.test(path);
+export const isDocument = (path: string) => DOCUMENT.test(path) && !isCode(path);
 
-/** Why a changed file decides, as far as gates were observed. Product source never does. */
+/** Why a changed file decides, as far as gates were observed. Product source does only if it takes the place of something else. */
 export function observedWhys(
   file: ChangedFile,
   reads: readonly GateReads[],
@@ -34,8 +35,11 @@ export function observedWhys(
   changed: readonly ChangedFile[],
 ): string[] {
   const { path, before, after } = file;
-  if (reads.length === 0 || isSource(path, source) || isManifest(path)) return [];
+  if (reads.length === 0 || isManifest(path)) return [];
   const kind = kindOf(file);
+  const instead = kind === 'deleted' ? null : reads.flatMap((each) => whyInstead(file, each, changed) ?? [])[0];
+  if (instead) return [instead];
+  if (isSource(path, source)) return [];
   if (kind === 'deleted' && isTest(file)) return movedTestWhys(file, reads, changed);
   // Content of tests is judged case by case, elsewhere.
   const isJudgedApart = kind === 'content' && isTest(file);
@@ -101,12 +105,33 @@ function isScanned(path: string, { files }: GateReads): boolean {
   return documents > MOST_DOCUMENTS;
 }
 
-/** A new file that the gate read or looked for. New tests are what gates are for. */
+/** Programs that nobody can read. */
+const COMPILED = /\.(py[co]|so|pyd|dll|dylib|class|jar|o|obj|a|lib|node|wasm|exe|beam|rlib)$/i;
+
+/**
+ * A file, also of the product, that a gate uses in place of another one: it looked for the file in vain on the target, or a
+ * language finds it before a file that the gate read there. Nobody who looks at the old file sees what runs.
+ */
+function whyInstead(file: ChangedFile, reads: GateReads, changed: readonly ChangedFile[]): string | null {
+  const { path, before } = file;
+  const { files, missing } = reads;
+  if (COMPILED.test(path) && (files.has(path) || missing.has(path))) return `${who(reads)} runs it, and it is compiled`;
+  if (before !== null) return null;
+  if (missing.has(path)) return `${who(reads)} looks for it`;
+  const hidden = hiddenBy(path);
+  const isMoved = changed.some((other) => other.path === hidden && other.after === null);
+  return hidden !== null && files.has(hidden) && !isMoved ? `${who(reads)} finds it before ${shown(hidden)}` : null;
+}
+
+/** Python finds a package before a module of the same name. */
+const hiddenBy = (path: string): string | null =>
+  path.endsWith('/__init__.py') ? path.replace(/\/__init__\.py$/, '.py') : null;
+
+/** A new file that the gate read. New tests are what gates are for. */
 function whyNew(file: ChangedFile, reads: GateReads): string | null {
   const { path } = file;
   const { files, missing } = reads;
   if (isTest(file)) return null;
-  if (missing.has(path)) return `${who(reads)} looks for it`;
   if (files.has(path)) return isScanned(path, reads) ? null : `${who(reads)} reads it`;
   if (isDocument(path)) return null;
   return parentsOf(path).some((folder) => missing.has(folder)) ? `${who(reads)} looks for its folder` : null;
