@@ -344,6 +344,8 @@ describe('a file that decides about gates', () => {
     ['src/a.py', 'x = 1  # noqa'],
     ['a.go', 'os.Exit(0)'],
     ['src/a.rs', 'std::process::exit(0)'],
+    ['src/a.h', '#define strcmp(a, b) 0'],
+    ['src/a.c', 'void __assert_fail(const char *a) {}'],
     ['run.sh', 'check || true'],
   ])('%s is reported when it contains %s', (path, line) => {
     expect(why(path, 'a\n', `a\n${line}\n`)).not.toBeNull();

@@ -6,7 +6,7 @@ import { configurationWhy, folderOf, isCode, isInTestFolder, isOfTests, isTestFi
 import { type GateReads, isDocument, observedWhys } from './observed.ts';
 import { shown } from './shown.ts';
 import { switchesIn } from './switches.ts';
-import { holdsTests, inlineTestWhys, testChangeWhys } from './test-change.ts';
+import { holdsTests, inlineTestWhys, newTestWhys, testChangeWhys } from './test-change.ts';
 
 /** A larger file is not examined: its `text` must be null. */
 export const LARGEST_LOOKED_INTO = { bytes: 400_000, lines: 20_000 };
@@ -105,11 +105,12 @@ function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: s
   if (after === null) return deletedWhys(file, changed);
   if (isUnread) return isCode(path) || isOfTests(path) ? ['is too large or not text, so it was not examined'] : [];
   const ofTests = before === null ? [] : ofTest(file, old, now);
+  const ofNewTest = before === null && isOfTests(path) && movedFrom === undefined ? newTestWhys(path, now) : [];
   const onlyAdds = ofTests.length === 0 && isTestFile(path) && isCode(path);
   const isExamined = movedFrom === undefined && (isCode(path) || isOfTests(path));
   const switches = isExamined ? switchesIn(path, old, now, { onlyAdds }) : [];
   if (before === null)
-    return isInTestFolder(path) && SETUP.test(nameOf(path)) ? [...switches, 'sets tests up'] : switches;
+    return [...switches, ...ofNewTest, ...(isInTestFolder(path) && SETUP.test(nameOf(path)) ? ['sets tests up'] : [])];
   return [...ofTests, ...switches];
 }
 

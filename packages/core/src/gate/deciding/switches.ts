@@ -32,7 +32,7 @@ const SWITCHES: Switch[] = [
         ),
       ],
       [/\.pyi?$/, /\bSystemExit\b|\bos\s?\.\s?kill\b|\bfrom\s(sys|os)\simport\b.{0,200}\b_?exit\b/g],
-      [/\.go$/, new RegExp(String.raw`\bos\s?\.\s?Exit\b${NOT_A_FAILURE}`, 'g')],
+      [/\.go$/, new RegExp(String.raw`\b(os|syscall)\s?\.\s?Exit\b${NOT_A_FAILURE}`, 'g')],
       [/\.rs$/, new RegExp(String.raw`\bprocess\s?::\s?exit\b${NOT_A_FAILURE}`, 'g')],
       [/\.(java|kt|scala|groovy)$/, /\bSystem\s?\.\s?exit\b|\bexitProcess\b|\.halt\s?\(/g],
       [/\.rb$/, /\b(exit!?|abort)\b(?!\s?\(?\s?[1-9])/g],
@@ -55,6 +55,12 @@ const SWITCHES: Switch[] = [
       /\b(global|globalThis|window|builtins)\s?(\.\s?|\[\s?['"])(expect|assert|describe|it|test)\b['"\]\s]*=(?!=)|\bexpect\s?\.\s?extend\s?\(|\bassert\s?\.\s?\w+\s?=(?!=)/g,
   },
   {
+    why: 'replaces the assertions of tests',
+    of: /\.(c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|m|mm|def)$/,
+    pattern:
+      /^# ?(define|undef) (assert|static_assert|NDEBUG|main|abort|_?exit|(str|mem|wcs)(n|case|ncase)?cmp|(ASSERT|EXPECT|CHECK|REQUIRE|TEST)(_\w+)?)\b|\b__assert(_fail|_rtn|_perror_fail|_fail_base)?\s?\(/gm,
+  },
+  {
     why: 'turns a check off for some lines',
     pattern:
       /\b(eslint-disable|biome-ignore|oxlint-disable|prettier-ignore|stylelint-disable|tslint:disable|jshint ignore|istanbul ignore|c8 ignore|v8 ignore|pylint:\s?disable|rubocop:disable|phpcs:(ignore|disable)|shellcheck disable|noinspection|NOLINT\w*)|@ts-(ignore|nocheck|expect-error)|@phpstan-ignore|@psalm-suppress|@SuppressWarnings|#\s?(noqa|type:\s?ignore|nosec|pragma:\s?no\s?cover|pyright:|mypy:|ruff:)|\/\/\s?nolint|#!?\[allow\(/gi,
@@ -74,7 +80,7 @@ const SWITCHES: Switch[] = [
         String.raw`\b[tb]\s?\.\s?(Skip|SkipNow|Skipf)\s?\(|^//go:build|^// \+build`,
         String.raw`#\[(ignore|should_panic)`,
         String.raw`@(Disabled|Ignore|EnabledIf\w*|DisabledIf\w*|DisabledOn\w*)\b|\bassumeTrue\b|\bassumeFalse\b`,
-        String.raw`\bmarkTest(Skipped|Incomplete)\b|@group\b|->\s?(skip|todo|only)\s?\(`,
+        String.raw`\bmarkTest(Skipped|Incomplete)\b|@(group|requires)\b|->\s?(skip|todo|only)\s?\(`,
       ].join('|'),
       'gm',
     ),

@@ -66,6 +66,13 @@ func TestZero(t *testing.T) {
 		t.Fatal("zero")
 	}
 }
+
+func ExampleArea() {
+	fmt.Println(Area(3))
+	fmt.Println("done")
+	// Output: 9
+	// done
+}
 `;
 const RUST = `use shapes::area;
 
@@ -160,6 +167,29 @@ const WEAKENED: [string, [string, Edit][]][] = [
       ['another name', swap("it('squares'", "its('squares'")],
       ['an environment', put('import assert', '/** @vitest-environment ./fake */\n')],
       ['a mock in a new test', end("it('m', () => { vi.mock('./area.js'); });")],
+      ['a deleted assertion', put('describe(', "it('a', () => { delete assert.equal; });\n")],
+      ['an assertion in a pattern', put('describe(', "it('a', () => { [assert.equal] = [() => {}]; });\n")],
+      ['a named pattern', put('describe(', "it('a', () => { ({ a: assert.equal } = { a() {} }); });\n")],
+      ['a loop that assigns', put('describe(', "it('a', () => { for (assert.equal of [() => {}]) break; });\n")],
+      [
+        'the library once more',
+        put(
+          'describe(',
+          "it('a', async () => { const { default: x } = await import('node:assert'); x.equal = () => {}; });\n",
+        ),
+      ],
+      [
+        'the library by the process',
+        put(
+          'describe(',
+          "it('a', () => { const x = process.getBuiltinModule('node:assert'); x.equal = () => {}; });\n",
+        ),
+      ],
+      [
+        'a getter on the library',
+        put('describe(', "it('a', () => { assert.__defineGetter__('equal', () => () => {}); });\n"),
+      ],
+      ['an evaluation', put('describe(', "it('a', () => { (0, eval)('1'); });\n")],
       [
         'a changed order',
         (old) => {
@@ -202,6 +232,17 @@ const WEAKENED: [string, [string, Edit][]][] = [
       ['all names', put('class Test', 'from quiet import *\n\n\n')],
       ['an encoding', (old) => `# coding: utf-7\n${old}`],
       ['an early end', put('class Test', 'raise SystemExit\n\n\n')],
+      ['a patch that stays', end('def test_b():\n    mock.patch("shapes.area").start()')],
+      ['a table of names', end('def test_b():\n    vars(shapes).update(area=print)')],
+      ['a module by its name', end('def test_b():\n    import sys\n    sys.modules["shapes"].area = print')],
+      [
+        'the tests of the session',
+        end('def test_b(request):\n    for item in request.session.items:\n        item.runtest = print'),
+      ],
+      ['an end of the program', end('def test_b():\n    import atexit\n    atexit.register(quiet)')],
+      ['another test', end('TestNegative.test_refused = test_area')],
+      ['a deleted test', end('del TestNegative.test_refused')],
+      ['a loop that assigns', end('def test_b():\n    for pytest.raises in [quiet]:\n        pass')],
       ['a tuple', swap('assert client.errors == 1', 'assert (client.errors == 1,)')],
     ],
   ],
@@ -220,6 +261,9 @@ const WEAKENED: [string, [string, Edit][]][] = [
       ['a build tag', (old) => `//go:build never\n\n${old}`],
       ['a hidden subject', end('func Area(x int) int { return x }')],
       ['a value that is computed', end('var _ = quiet()')],
+      ['what an example prints', swap('// Output: 9', '// Output: 8')],
+      ['an example that is not run', swap('	// Output: 9\n	// done\n', '')],
+      ['a part of what it prints', swap('	// done\n', '')],
       [
         'a raw string',
         (old) => old.replace('	if Area(0)', '	_ = `\n	if Area(0)').replace('"zero")\n	}', '"zero")\n	}`'),
@@ -238,6 +282,7 @@ const WEAKENED: [string, [string, Edit][]][] = [
       ['a wider panic', swap('#[should_panic(expected = "negative")]', '#[should_panic]')],
       ['a panic', put('        area(-1)', '        panic!("negative");\n')],
       ['a hidden subject', end('fn area(x: i32) -> i32 { x * x }')],
+      ['a function of the system', end('#[no_mangle]\npub extern "C" fn abort() {}')],
       ['a raw string', swap('assert_eq!(area(3), 9);', 'r#"assert_eq!(area(3), 9);"#;')],
     ],
   ],
@@ -336,6 +381,8 @@ const ADDED: [string, [string, Edit][]][] = [
           `${old.replace('"testing"', '"strings"\n	"testing"')}\nfunc TestText(t *testing.T) {\n	got := strings.Repeat("a", 2)\n	if got != "aa" {\n		t.Fatal(got)\n	}\n}\n`,
       ],
       ['a row', swap('{2, 4},', '{2, 4},\n		{3, 9}, // more')],
+      ['an example', end('func ExampleZero() {\n	fmt.Println(Area(0))\n	// Output: 0\n}')],
+      ['a typed variable', end('var mode fs.FileMode = 3')],
       ['a type with a method', end('type fake struct{}\n\nfunc (f fake) Close() error { return nil }')],
     ],
   ],

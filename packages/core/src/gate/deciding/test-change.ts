@@ -2,6 +2,7 @@ import type { BlockFinding } from './blocks/addition.ts';
 import { compareInlineTests, compareSources } from './blocks/compare.ts';
 import { sourceOf, type TestSource } from './blocks/items.ts';
 import { languageOf } from './blocks/language.ts';
+import { reachOf } from './blocks/reach.ts';
 import { shown } from './shown.ts';
 
 const TEST_CASE = new RegExp(
@@ -42,6 +43,16 @@ export function testChangeWhys(path: string, before: string, after: string): str
   return finding.kind === 'changed' && lost.length > 0
     ? shrinkWhys(lost, before, after)
     : [inWords(finding, { text: before, source: old }, { text: after, source: now })];
+}
+
+/** What a new test file does to the tests of other files, where one process runs all of them. */
+export function newTestWhys(path: string, text: string): string[] {
+  const language = languageOf(path);
+  const source = language && /\.(py|go)$/i.test(path) ? sourceOf(text, language) : null;
+  const reach = source ? reachOf(source, path) : null;
+  if (!source || reach === null) return [];
+  const line = text.split(/\r\n?|\n|\u2028|\u2029/)[source.tokens[reach]!.line - 1] ?? '';
+  return [`may change what other tests check: ${quoted(line)}`];
 }
 
 interface Version {

@@ -10,6 +10,8 @@ export type BlockFinding =
   | { kind: 'changed'; old: number; now?: number }
   | { kind: 'lines' | 'around' | 'hides' | 'replaces' | 'effect'; now: number };
 
+const PHP_TEST = /^\/\*\*(?!.*\?>)(?=[\s\S]*@(test|dataProvider|depends|testWith)\b)/;
+
 export interface Around {
   used: Used;
   imported: ReadonlySet<string>;
@@ -46,6 +48,11 @@ function problemOf(
   const { used, siblings, place } = around;
   const { kind, names } = shape;
   if (place === 'body') return kind === 'case' && names.length === 0 ? null : 'lines';
+  // What PHPUnit reads in the comment of a new test. A skip is found elsewhere.
+  if (source.tokens[shape.start]?.kind === 'acting' && PHP_TEST.test(source.tokens[shape.start]!.text)) return null;
+  // Ruby reopens a module that is there.
+  if (kind === 'group' && source.tokens[shape.start]!.text === 'module' && source.language.lines === 'loose indent')
+    return used.free.has(source.tokens[shape.start + 1]?.text ?? '') ? 'hides' : null;
   if (kind === 'other' && shape.callee && (around.callees.get(shape.callee) ?? 0) >= 2) return null;
   if (kind === 'hook' || kind === 'other') return 'around';
   if (kind === 'import') {

@@ -38,6 +38,7 @@ class Comparison {
   readonly #old: TestSource;
   readonly #now: TestSource;
   readonly #used: Used;
+  /** Also the tests of the old file, where new code could give one of them other content. */
   readonly #imported: Set<string>;
   readonly #packages: Set<string>;
   readonly #shared: Set<string>;
@@ -47,6 +48,7 @@ class Comparison {
     this.#now = now;
     this.#used = usedNames(old);
     this.#imported = new Set([old, now].flatMap((source) => importsOf(source).flatMap(({ names }) => names)));
+    for (const name of ownTestsOf(old)) this.#imported.add(name);
     this.#shared = sharedIn(old);
     this.#packages = new Set(importsOf(old).flatMap((each) => packagesOf(old, each)));
   }
@@ -186,6 +188,13 @@ const importsOf = (source: TestSource) =>
   itemsIn(source, 0, source.tokens.length)
     .filter((item) => shapeOf(source, item).kind === 'import')
     .map((item) => importOf(source, item));
+
+function ownTestsOf(source: TestSource): string[] {
+  if (source.language.lines !== 'indent') return [];
+  return itemsIn(source, 0, source.tokens.length)
+    .map((item) => shapeOf(source, item))
+    .flatMap(({ kind, names }) => (kind === 'class' || kind === 'case' || kind === 'function' ? names : []));
+}
 
 /** Names of the file itself, imported or declared, that stand alone as values: `of pairs)`, `each(cases, …)`. */
 function sharedIn(source: TestSource): Set<string> {

@@ -12,9 +12,17 @@ const ASSIGNS = /^(=|[-+*/%&|^]=|\|\|=|&&=|\?\?=|\*\*=|\+\+|--)$/;
 /** Methods that change the list or table they belong to. */
 const MUTATES =
   /^(splice|push|pop|shift|unshift|sort|reverse|fill|copyWithin|clear|delete|set|add|append|extend|insert|remove|update|setdefault|popitem|discard|truncate|drain|retain)$/;
+/** They give code that runs outside the test, or another handle of what tests share. */
+const REACHES =
+  /^(__define[GS]etter__|getBuiltinModule|_linkedBinding|registerHooks|runInThisContext|get_referrers|get_objects)$/;
+/** Loaded once more, inside a test: `await import('node:assert')`. */
+const LIBRARY = /^["'`]((node:)?assert(\/strict)?|node:test|chai|vitest|@jest\/globals|unittest|_?pytest)["'`]$/;
+const LOADER = /^(import|require|import_module|__import__|getBuiltinModule|\))$/;
 /** Redirecting these hides no failure. */
 const HARMLESS =
   /^(os\.(Std\w+|Args|environ)|process\.(env|argv|stdout|stderr|stdin)|sys\.(argv|stdout|stderr|stdin|path))\b/;
+
+export const isHarmless = (path: string): boolean => HARMLESS.test(path);
 
 /**
  * The first token of a new block that changes something outside it: an import, the assertions, a built-in object. Every test
@@ -28,20 +36,33 @@ export function effectIn(
 ): number | null {
   const { tokens } = source;
   const bound = boundIn(source, from, to);
+  const loaded = importedIn(source, from, to);
   const isOuter = (name: string) =>
-    (ASSERTIONS.test(name) || WORLD.test(name) || imported.has(name)) && !bound.has(name);
+    loaded.has(name) || ((ASSERTIONS.test(name) || WORLD.test(name) || imported.has(name)) && !bound.has(name));
+  const isByIndent = source.language.lines === 'indent';
   const word = (at: number) => (at >= from && at < to ? tokens[at]!.text : '');
   for (let at = from; at < to; at += 1) {
     const { kind, text } = tokens[at]!;
     if (kind === 'sign' && ASSIGNS.test(text)) {
       const target = targetOf(source, from, at);
       if (target && isAssigned(target, isOuter)) return at - 1;
+      if (text === '=' && assignsInPattern(source, from, at, isOuter)) return at - 1;
     }
+    if (kind === 'string' && LIBRARY.test(text) && word(at - 1) === '(' && LOADER.test(word(at - 2))) return at;
     if (kind !== 'word') continue;
     const [previous, next] = [word(at - 1), word(at + 1)];
     const isCalled = next === '(' && previous !== '.';
     if (isCalled && /^(setattr|delattr|exec|eval|Function)$/.test(text) && previous !== 'def') return at;
-    if (text === 'global' && source.language.lines === 'indent' && isOuter(next)) return at;
+    if (isByIndent && /^[ds]etattr$|^delattr$/.test(text) && /^[(,[=]$/.test(previous)) return at;
+    if (text === 'eval' && source.language.lines === 'asi' && previous === ',') return at;
+    if (text === 'global' && isByIndent && isOuter(next)) return at;
+    if (REACHES.test(text)) return at;
+    if (/^del(ete)?$/.test(text) && previous !== '.' && isMember(word, at + 1) && isOuter(next)) return at;
+    if (/^(for|as)$/.test(text) && previous !== '.') {
+      const name = next === '(' ? at + 2 : at + 1;
+      if (isMember(word, name) && (isOuter(word(name)) || imported.has(word(name))) && isTarget(word, name)) return at;
+    }
+    if (isByIndent && reachesInPython(source, at, word)) return at;
     const member = previous === '.' ? `${word(at - 2)}.${text}` : '';
     if (
       /^(vi|jest)\.(mock|doMock|setMock|unmock|stubGlobal)$|^(expect\.(extend|addEqualityTesters|addSnapshotSerializer)|chai\.(use|config))$/.test(
@@ -74,6 +95,69 @@ export function effectIn(
   return null;
 }
 
+type WordAt = (at: number) => string;
+
+const isMember = (word: WordAt, at: number) => /^[.[]$/.test(word(at + 1));
+
+/** `for (a.b of …)`, `for a.b in …`, `as a.b:`, not `for (a.b(); …)`. */
+function isTarget(word: WordAt, at: number): boolean {
+  let end = at;
+  while (word(end + 1) === '.') end += 2;
+  return word(end + 1) === '[' || /^(of|in|:|,)$/.test(word(end + 1));
+}
+
+/** Names that a block imports for itself: they are the same modules that all tests have. */
+function importedIn({ tokens, language }: TestSource, from: number, to: number): Set<string> {
+  const names = new Set<string>();
+  if (language.lines !== 'indent') return names;
+  for (let at = from; at < to; at += 1) {
+    if (tokens[at]!.text !== 'import') continue;
+    for (at += 1; at < to && tokens[at]!.kind !== 'newline'; at += 1) {
+      const next = tokens[at + 1]?.text ?? '';
+      if (tokens[at]!.kind === 'word' && next !== 'as' && next !== '.') names.add(tokens[at]!.text);
+      if (next === '.') names.add(tokens[at]!.text);
+    }
+  }
+  return names;
+}
+
+/** Other ways to the tests that run beside this one, and to the end of the program. */
+function reachesInPython({ tokens, partner }: TestSource, at: number, word: WordAt): boolean {
+  const { text } = tokens[at]!;
+  if (word(at - 1) !== '.') return false;
+  const owner = word(at - 2);
+  const next = word(at + 1);
+  if (owner === 'sys' && text === 'modules') return next === '[' || next === '.';
+  if (owner === 'session' && text === 'items') return next !== '(';
+  if (owner === 'atexit' && text === 'register') return true;
+  const called = owner === ')' ? partner[at - 2]! : -1;
+  const callee = called > 0 ? word(called - 1) : '';
+  if (MUTATES.test(text) && next === '(') return owner === '__dict__' || /^(vars|globals)$/.test(callee);
+  return (
+    text === 'start' &&
+    next === '(' &&
+    (callee === 'patch' || (word(called - 2) === '.' && word(called - 3) === 'patch'))
+  );
+}
+
+/** `[a.b] = …`, `({ c: a.b } = …)` */
+function assignsInPattern(
+  { tokens, partner }: TestSource,
+  from: number,
+  sign: number,
+  isOuter: (name: string) => boolean,
+): boolean {
+  const close = tokens[sign - 1]!;
+  if (close.kind !== 'close' || !/^[\]}]$/.test(close.text)) return false;
+  const open = partner[sign - 1]!;
+  const before = open > from ? tokens[open - 1]! : undefined;
+  if (before && (before.kind === 'word' || before.kind === 'close')) return false;
+  for (let at = open + 1; at < sign - 2; at += 1)
+    if (tokens[at]!.kind === 'word' && tokens[at - 1]!.text !== '.' && isOuter(tokens[at]!.text))
+      if (/^[.[]$/.test(tokens[at + 1]!.text) && tokens[at - 1]!.text !== '=') return true;
+  return false;
+}
+
 interface Target {
   root: string;
   path: string;
@@ -84,7 +168,7 @@ interface Target {
 
 function isAssigned({ root, path, isPlain, isLoaded, isInner }: Target, isOuter: (name: string) => boolean): boolean {
   if (isLoaded) return true;
-  if (HARMLESS.test(path)) return false;
+  if (isHarmless(path)) return false;
   if (isPlain) return isOuter(root);
   return isInner ? true : isOuter(root);
 }
@@ -117,6 +201,7 @@ function targetOf({ tokens, partner, language }: TestSource, from: number, sign:
   const root = steps.at(-1)!;
   // The type in `const name: Type[] = …`
   if (before?.text === ':' && /^(const|let|var|,|\()$/.test(tokens[at - 3]?.text ?? '')) return null;
+  if (isTyped(tokens, at, language)) return null;
   const isPlain = steps.length === 1 && tokens[sign - 1]!.kind === 'word';
   const isDeclared =
     before !== undefined &&
@@ -132,6 +217,17 @@ function targetOf({ tokens, partner, language }: TestSource, from: number, sign:
     isLoaded,
     isInner: steps.some((step) => INNER.test(step)) && !/^(this|self)$/.test(root),
   };
+}
+
+/** The type in Python's `name: a.Type = …` and in Go's `var name a.Type = …`. */
+function isTyped(tokens: TestSource['tokens'], root: number, { lines }: TestSource['language']): boolean {
+  const before = tokens[root - 1];
+  if (lines === 'ends')
+    return before?.kind === 'word' && !before.isFirst === /^(var|const)$/.test(tokens[root - 2]?.text ?? '');
+  if (lines !== 'indent' || before?.text !== ':') return false;
+  let at = root - 2;
+  while (tokens[at]?.kind === 'word' && !tokens[at]!.isFirst && tokens[at - 1]?.text === '.') at -= 2;
+  return tokens[at]?.kind === 'word' && tokens[at]!.isFirst && !/^(else|try|finally)$/.test(tokens[at]!.text);
 }
 
 function isParameter({ tokens, partner }: TestSource, at: number, to: number): boolean {

@@ -18,6 +18,8 @@ export interface TestLanguage {
   directives?: true;
   /** Comments that a tool or a runner obeys. */
   acting?: RegExp;
+  /** The comments right behind one of these are a part of it. */
+  actsOn?: RegExp;
   /** Parentheses are not always in pairs, and braces are words. */
   shell?: true;
 }
@@ -77,7 +79,8 @@ const LANGUAGES: [endings: RegExp, language: TestLanguage][] = [
       quotes: [DOUBLE, { open: /(`)/y, isRaw: true, isMultiline: true }, CHARACTER],
       lines: 'ends',
       endsInside: true,
-      acting: /^\/\/(go:|line |export |\s*\+build)|^\/\*line /,
+      acting: /^\/\/(go:|line |export |\s*\+build|\s*(unordered )?output:)|^\/\*line /i,
+      actsOn: /^\/\/\s*(unordered )?output:/i,
     },
   ],
   [
@@ -153,7 +156,8 @@ const LANGUAGES: [endings: RegExp, language: TestLanguage][] = [
       quotes: [{ open: /(["'])/y, isMultiline: true }],
       lines: 'braces',
       heredoc: /<<<[ \t]*["']?([A-Za-z_]\w*)["']?/y,
-      acting: /\?>/,
+      // Until version 12 PHPUnit reads annotations in comments.
+      acting: /\?>|@(test|dataProvider|depends|testWith|before|after|beforeClass|afterClass)\b/,
     },
   ],
   [

@@ -22,6 +22,8 @@ const HOOKS =
   /^(before|after|around|setup|teardown|beforeEach|afterEach|beforeAll|afterAll|before_each|after_each|before_all|after_all|setup_all|suiteSetup|suiteTeardown|suite_setup|set_?up(_?(Class|Module|File|Suite|Test|Method|class|module|method|function|file))?|tear_?down(_?(Class|Module|File|Suite|Test|Method|class|module|method|function|file))?|TestMain|init|load_tests|asyncSetUp|asyncTearDown|onTestFinished|on_exit|Background|setup_file|teardown_file|oneTimeSetUp|oneTimeTearDown|pytest_\w+|collect_ignore(_glob)?|pytestmark|__\w+__)$/i;
 const HOOK_MARKS =
   /^(Before|After|SetUp|TearDown|OneTimeSetUp|OneTimeTearDown|Rule|ClassRule|ExtendWith|RegisterExtension|autouse|ctor|fixture_autouse)/;
+/** Rust: a name that takes the place of another one in the whole program. */
+const SYMBOLS = /^(no_mangle|export_name|link_section|global_allocator)$/;
 const CASE_MARKS =
   /^(Test|ParameterizedTest|RepeatedTest|TestFactory|Fact|Theory|TestMethod|TestCase|DataTestMethod|test|rstest|tokio|quickcheck|test_case|proptest|wasm_bindgen_test)$/;
 const MODIFIERS =
@@ -70,6 +72,7 @@ export function shapeOf(source: TestSource, item: TestBlock): Shape {
     } else isMore = false;
   }
   const shape = bare(source, item, start);
+  if (marks.some((mark) => SYMBOLS.test(mark))) return { ...shape, kind: 'hook' };
   if (shape.kind === 'function' || shape.kind === 'declaration' || shape.kind === 'class') {
     if (marks.some((mark) => HOOK_MARKS.test(mark))) return { ...shape, kind: 'hook' };
     if (shape.kind === 'function' && marks.some((mark) => CASE_MARKS.test(mark))) return { ...shape, kind: 'case' };
@@ -95,6 +98,8 @@ function bare({ tokens, partner, language }: TestSource, { from: _, to }: TestBl
     (word(start + 1) !== '.' || (first === 'from' && language.lines === 'indent'))
   )
     return made('import', [], `${first} ${word(start + 1)}`);
+  // Runs when its class is loaded.
+  if (/^(static|init)$/.test(first) && word(start + 1) === '{') return made('hook', [], first);
   if (/^(for|if|while|switch|unless|with|else)$/.test(first))
     return made('loop', [], `${first} ${word(start + 1)} ${word(start + 2)} ${word(start + 3)}`);
   if (first === 'impl') {

@@ -44,6 +44,8 @@ class Scanner {
   #lineStart = 0;
   #isFirst = true;
   #looseQuotes = 0;
+  /** The last line of a comment that a runner reads over several lines. */
+  #actsUntil = -2;
   readonly #text: string;
   readonly #language: TestLanguage;
   readonly #ends: Ends;
@@ -139,7 +141,7 @@ class Scanner {
   }
 
   #comment(): 'none' | 'read' | 'endless' {
-    const { line, block, nests, acting, directives } = this.#language;
+    const { line, block, nests, acting, actsOn, directives } = this.#language;
     const text = this.#text;
     let end = -1;
     if (block && text.startsWith(block[0], this.#at)) {
@@ -153,7 +155,9 @@ class Scanner {
     if (end < 0) return 'none';
     const startLine = this.#line;
     const comment = this.#advance(end);
-    if (acting?.test(comment)) this.#push('acting', comment);
+    if (actsOn?.test(comment)) this.#actsUntil = startLine;
+    else if (this.#actsUntil === startLine - 1) this.#actsUntil = startLine;
+    if (acting?.test(comment) || this.#actsUntil === startLine) this.#push('acting', comment);
     // A comment over two lines ends a line, as far as `return` is concerned.
     if (this.#line > startLine && !this.#byIndent()) this.#isFirst = true;
     return 'read';
