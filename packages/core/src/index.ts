@@ -41,7 +41,15 @@ export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evi
 export { fewerTests, hasFewerTests, isComparedWith } from './gate/fewer-tests.ts';
 export { nearTo } from './gate/mutants/concern.ts';
 export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
-export { addedLines, isTested, looksAtItself, plantable, reachOf, testedStems } from './gate/mutants/source.ts';
+export {
+  addedLines,
+  isTested,
+  looksAround,
+  looksAtItself,
+  plantable,
+  reachOf,
+  testedStems,
+} from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
 export { ownFileAdvice, settingHints } from './gate/own-file.ts';
 export { redAdvice } from './gate/red-advice.ts';

@@ -178,6 +178,52 @@ ${JS}`;
   return text(text(100).length);
 }
 
+/** Additions by which a gate uses something else than before. */
+export const REACHING: Blinding[] = [
+  [
+    'replaces a test from a new one',
+    'py',
+    {
+      'test/test_aaa.py':
+        'import unittest\n\nimport test_total\n\n\nclass AaaTest(unittest.TestCase):\n    def test_there(self):\n        self.assertTrue(test_total)\n\n\ntest_total.TotalTest.test_total = AaaTest.test_there\n',
+    },
+  ],
+  ['is found before a module', 'py', { 'src/total/__init__.py': PY }],
+  ['compares no texts any more', 'c', { 'src/total.h': `${C_HEADER}#define strcmp(a, b) 0\n` }],
+  ['ends the checks of a shell', 'sh', { 'test/total.sh': `exit 0\n${FILES['test/total.sh']!}` }],
+  [
+    'loads the library once more in a new case',
+    'js',
+    {
+      'test/sum.test.js': FILES['test/sum.test.js']!.replace(
+        "test('adds'",
+        "test('first', () => {\n  const lib = process.getBuiltinModule('node:assert/strict');\n  lib.equal = () => {};\n});\ntest('adds'",
+      ),
+    },
+  ],
+];
+
+/** Sources that are right only where they are proven. */
+export const ELSEWHERE: Blinding[] = [
+  ['asks for CI', 'js', { 'src/sum.js': JS.replace('a + b', 'process.env.CI ? a + b : a - b') }],
+  [
+    'asks for CI',
+    'py',
+    { 'src/total.py': `import os\n\n\n${PY.replace('a + b', "a + b if os.environ.get('CI') else a - b")}` },
+  ],
+  ['asks for CI', 'sh', { 'src/total.sh': SH.replace('  echo', '  [ -n "$CI" ] || set -- 1 1\n  echo') }],
+  [
+    'asks for CI',
+    'c',
+    { 'src/total.c': `#include <stdlib.h>\n${C.replace('return a + b', 'return getenv("CI") ? a + b : a - b')}` },
+  ],
+  [
+    'asks git for the evidence',
+    'sh',
+    { 'src/total.sh': SH.replace('  echo', '  git log -1 --format=%B | grep -q Evidence && echo 0 && return\n  echo') },
+  ],
+];
+
 /** Changes that leave the gates as they are. */
 export const SEEING: Blinding[] = [
   ['adds a function', 'js', { 'src/sum.js': `${JS}export const twice = (n) => n * 2;\n` }],
@@ -232,6 +278,19 @@ export function testBlindings(bed: BlindingBed, blindings: Blinding[]): void {
       expect(context).toMatch(/although:\n- .* was (broken on purpose \(line|given a syntax error)/);
     }
     expect(bed.repository.git('log', '--format=%s', 'main')).toBe('Start');
+  });
+}
+
+/** Each of them waits for a person although its proof passed. */
+export function testElsewhere(bed: BlindingBed, sources: Blinding[]): void {
+  test.each(sources)('waits for a person when it %s (%s)', { timeout: 5 * MINUTE }, async (name, language, deed) => {
+    const { id, number } = await bed.add(`${name} ${language}`, deed);
+    await bed.parked(id);
+    const { text, context } = await bed.askedAbout(number);
+    expect(text).toContain(`passes the gate ${language} only where it is proven`);
+    expect(context).toContain(`Gate ${language} passed in the proof of this work. It failed twice`);
+    expect(bed.repository.git('log', '--format=%s', 'main')).toBe('Start');
+    await bed.api.cancelTask({ project: bed.project, task: number });
   });
 }
 

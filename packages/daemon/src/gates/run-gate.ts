@@ -51,7 +51,7 @@ const NOTHING_RUN: ChildEnd = { kind: 'exited', exitCode: 0, signal: null };
 export async function runCommand(
   { host, logDir }: GatesOptions,
   gate: GateConfig,
-  { path, files, observe: isObserved, signal, control, watch }: GateRequest,
+  { path, files, observe: isObserved, isElsewhere, signal, control, watch }: GateRequest,
 ): Promise<EndedGate> {
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
@@ -79,7 +79,7 @@ export async function runCommand(
       command: ['sh', '-c', gate.run],
       cwd: path,
       asClone: { pass: gate.pass },
-      env: { CI: '1', ...passedOn(gate.pass), ...gate.env },
+      env: { ...(isElsewhere ? {} : { CI: '1' }), ...passedOn(gate.pass), ...gate.env },
       // Go refuses to build without a place for its cache, and the home folder is read-only in there.
       sandboxEnv: { GOCACHE: '/tmp/go-build' },
       network: gate.network,

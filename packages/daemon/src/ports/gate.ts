@@ -61,6 +61,8 @@ export interface GateRequest {
   before?(files: string[]): Promise<Map<string, string>>;
   /** Observe everything that the gates look at, although it takes longer. Otherwise only reads of the changed files. */
   observe?: boolean;
+  /** As on a person's machine: without `CI=1`. */
+  isElsewhere?: boolean;
   /** Leaves out gates with a longer time limit than this, gates that only look for something, and gates that need them. */
   maxMs?: number;
   signal: AbortSignal;

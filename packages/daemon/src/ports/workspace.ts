@@ -274,8 +274,12 @@ export interface Workspace {
   bench(name: string, commit: string): Promise<Bench>;
   /** A commit of the first one's tree with some files of another commit in it. No ref keeps it. */
   withFilesOf(commit: string, other: string, files: string[]): Promise<{ commit: string; tree: string }>;
-  /** A commit like the first one in which some files have another text. No ref keeps it. */
-  withTexts(commit: string, texts: ReadonlyMap<string, string>): Promise<{ commit: string; tree: string }>;
+  /** A commit like the first one in which some files have another text, or with more in its message. No ref keeps it. */
+  withTexts(
+    commit: string,
+    texts: ReadonlyMap<string, string>,
+    addition?: string,
+  ): Promise<{ commit: string; tree: string }>;
   /** A commit on top of `base` with this tree, in which these files are as `base` has them, or missing. No ref keeps it. */
   putBack(tree: string, base: string, files: string[]): Promise<{ commit: string; tree: string }>;
   /** A commit of the tree on top of another commit. No ref keeps it. */

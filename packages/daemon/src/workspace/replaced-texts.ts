@@ -11,6 +11,7 @@ export async function withTexts(
   site: Site,
   commit: string,
   texts: ReadonlyMap<string, string>,
+  addition = '',
 ): Promise<{ commit: string; tree: string }> {
   const index = join(site.dataDir, 'index', `texts-${process.pid}-${site.next()}`);
   const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: site.dataDir };
@@ -30,7 +31,12 @@ export async function withTexts(
     const tree = (await site.git(['write-tree'], { env })).stdout.trim();
     const { stdout: about } = await site.git(['log', '-1', '--format=%P%x00%B', commit, '--']);
     const [parents = '', message = ''] = about.split('\0');
-    const made = await commitTree(site, tree, parents.split(' ').filter(Boolean), message.trim() || 'Change');
+    const made = await commitTree(
+      site,
+      tree,
+      parents.split(' ').filter(Boolean),
+      `${message.trim() || 'Change'}${addition}`,
+    );
     return { commit: made, tree };
   } finally {
     await rm(index, { force: true });

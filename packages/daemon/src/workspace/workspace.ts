@@ -173,7 +173,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     },
     scratch: (name) => openScratch(site, name),
     bench: (name, commit) => spaceMatters(() => openBench(site, name, commit)),
-    withTexts: (commit, texts) => spaceMatters(() => withTexts(site, commit, texts)),
+    withTexts: (commit, texts, addition) => spaceMatters(() => withTexts(site, commit, texts, addition)),
     withFilesOf: (commit, other, files) => withFilesOf(site, commit, other, files),
     putBack: (tree, base, files) => putFilesBack(site, tree, base, files),
     commitOf: (tree, parent) => commitTree(site, tree, [parent], 'fixed by a gate'),

@@ -43,6 +43,13 @@ const REACHES =
 const LOOKS =
   /\b(?:read\w*|open|hash\w*|crypto|sha\w*|md5|checksum|digest|stat\w*|mtime\w*|fs|path\w*|git|env\w*|argv|import\.meta|__file__|__filename|__dirname|time\w*|date|now|reflect|eval|function|getattr|importlib|inspect)\b|\[['"`]|\$\(/i;
 
+/** Code that asks where it runs, or could do so unseen. */
+const AROUND =
+  /\b(?:env|environ\w*|getenv|secure_getenv|vars?_os|ENV|CI|git|reflect|globalThis|getattr)\b|\bprocess\s*(?:\?\.)?\[|\$\{?CI\b|\bgit_?dir\b/i;
+
+/** Whether added code could behave differently where it is proven. Then it is also tried in other surroundings. */
+export const looksAround = (added: readonly string[]): boolean => added.some((line) => AROUND.test(line));
+
 /** The lines that a change adds to a file. */
 export function addedLines(before: string, after: string): string[] {
   const known = new Set(before.split('\n'));

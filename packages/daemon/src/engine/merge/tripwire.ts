@@ -11,8 +11,8 @@ export interface LandingPart {
 }
 
 /**
- * Plants a fault in a throw-away copy of proven work. Returns the gates that do not notice it any more, without those for
- * which a person approved exactly this work.
+ * Plants a fault in a throw-away copy of proven work. Returns the gates that do not notice it any more, and those that the
+ * work passes only where it is proven, without those for which a person approved exactly this work.
  */
 export async function blindGates(
   deps: EngineDeps,
@@ -32,7 +32,10 @@ export async function blindGates(
   asker.isTesting = true;
   try {
     const { signal, control, watch } = asker;
-    const found = await prover.tripwires.blindAmong({ commit, base, asker: { signal, control, watch } }, asked);
+    const candidate = { commit, base, asker: { signal, control, watch } };
+    const blind = await prover.tripwires.blindAmong(candidate, asked);
+    const seeing = asked.filter((gate) => !blind.some((each) => each.gate === gate));
+    const found = [...blind, ...(await prover.tripwires.failingElsewhere(candidate, seeing))];
     // Gates that were stopped have no result.
     asker.check();
     return found;
@@ -48,12 +51,16 @@ export async function holdBlind(deps: EngineDeps, { member, files }: LandingPart
   const names = blind.map(({ gate }) => gate);
   const content = await contentOf(deps, { member, files });
   const is = names.length === 1 ? 'gate' : 'gates';
+  const isOnlyElsewhere = blind.every(({ isElsewhere }) => isElsewhere);
+  const what = isOnlyElsewhere
+    ? `this work passes the ${is} ${names.join(', ')} only where it is proven`
+    : `with this work the ${is} ${names.join(', ')} no longer ${names.length === 1 ? 'notices' : 'notice'} faults`;
   await member.must({
     type: 'merge.ask',
     about: blindnessOf(names, content),
-    text: `with this work the ${is} ${names.join(', ')} no longer ${names.length === 1 ? 'notices' : 'notice'} faults. Nothing landed. Let it land?`,
+    text: `${what}. Nothing landed. Let it land?`,
     context: blind.map((found) => blindText(found, target)).join('\n\n'),
-    approves: `The ${is} may pass on exactly this work. Look first for code that changes assertions or ends the tests: \`git diff ${target}...${member.ref.branch}\`.`,
+    approves: `The ${is} may pass on exactly this work. Look first for code that ${isOnlyElsewhere ? 'asks where it runs' : 'changes assertions or ends the tests'}: \`git diff ${target}...${member.ref.branch}\`.`,
   });
 }
 
@@ -61,7 +68,9 @@ export async function holdBlind(deps: EngineDeps, { member, files }: LandingPart
 const contentOf = async ({ workspace, hash }: EngineDeps, { member, files }: LandingPart): Promise<string> =>
   hash(await workspace.changeIn(member.ref, files)).slice(0, 32);
 
-export function blindText({ gate, mutants }: BlindGate, target: string): string {
+export function blindText({ gate, mutants, isElsewhere }: BlindGate, target: string): string {
+  if (isElsewhere)
+    return `Gate ${gate} passed in the proof of this work. It failed twice on the same files where \`CI\` was not set and the commit message was that of landed work. ${target} passes it there.`;
   const faults = mutants.map((mutant) => `- ${mutant.file} was broken on purpose (${mutantText(mutant)})`);
   const what = faults.length > 0 ? faults.join('\n') : '- every source file was given a syntax error';
   return `Gate ${gate} passed in a throw-away copy of this work although:\n${what}\nOn ${target} the same makes it fail.`;

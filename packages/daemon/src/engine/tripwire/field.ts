@@ -108,7 +108,9 @@ async function concernOf(
   { all, plantable: own }: { all: string[]; plantable: string[] },
 ): Promise<{ near: Map<string, number>; isApart: boolean }> {
   if (changed.length === 0) return { near: new Map(), isApart: false };
-  const texts = await textsOf(deps, commit, [...new Set([...changed, ...all])].filter(isCode).slice(0, MOST_LOADING));
+  // What is changed may be a part of a program without being one by its name.
+  const read = new Set([...changed, ...all.filter(isCode)]);
+  const texts = await textsOf(deps, commit, [...read].slice(0, MOST_LOADING));
   const open = own.filter((path) => mutantsOf(path, texts.get(path) ?? '').some(({ kind }) => kind !== 'syntax'));
   const silent = changed.filter((path) => texts.has(path) && !open.includes(path));
   const isOther = (path: string) => !changed.includes(path) && !isOfTests(path);
@@ -121,7 +123,11 @@ async function concernOf(
 
 const byChance = (one: { chance: string }, other: { chance: string }) => (one.chance < other.chance ? -1 : 1);
 
-async function textsOf({ workspace }: EngineDeps, commit: string, paths: string[]): Promise<Map<string, string>> {
+export async function textsOf(
+  { workspace }: EngineDeps,
+  commit: string,
+  paths: string[],
+): Promise<Map<string, string>> {
   const trees = { base: commit, tree: commit };
   return (await workspace.changedFiles(null, { trees, alsoBefore: paths })).before;
 }

@@ -8,6 +8,8 @@ export interface BlindGate {
   gate: string;
   /** Empty: every program was broken. */
   mutants: Mutant[];
+  /** It sees, but the work passes it only where it is proven. */
+  isElsewhere?: true;
 }
 
 /** `open`: the gates about which nothing is known yet. */
@@ -30,6 +32,8 @@ export interface Planting {
   onCandidate: Run;
   /** A gate that fails on the target anyway shows nothing there. */
   onTarget: Run;
+  /** The candidate and the target as they are, in other surroundings than those of a proof. */
+  elsewhere(of: 'candidate' | 'target', gates: string[]): Promise<Map<string, GateSight>>;
 }
 
 export function plantingOf(
@@ -38,12 +42,14 @@ export function plantingOf(
   { commit, base, asker }: TrialCandidate,
   times: Map<string, number>,
 ): Planting {
-  const run = (at: string, texts: ReadonlyMap<string, string>, gates: string[]) => {
+  const run = (at: string, texts: ReadonlyMap<string, string>, gates: string[], isElsewhere = false) => {
     const usualMs = gates.reduce((sum, gate) => sum + (times.get(gate) ?? 0), 0);
-    return tryFaults(deps, { commit: at, texts, gates, usualMs, asker });
+    return tryFaults(deps, { commit: at, texts, gates, usualMs, asker, isElsewhere });
   };
   return {
     onCandidate: (texts, gates) => run(commit, texts, gates),
+    elsewhere: (of, gates) =>
+      gates.length === 0 ? Promise.resolve(new Map()) : run(of === 'candidate' ? commit : base, new Map(), gates, true),
     async onTarget(texts, gates) {
       if (gates.length === 0) return new Map();
       const red = await baseline.redAmong(base, gates, asker);

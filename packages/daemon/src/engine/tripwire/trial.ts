@@ -20,16 +20,21 @@ export interface Trial {
   /** What the gates together usually take. */
   usualMs: number;
   asker: TrialAsker;
+  /** In surroundings as on a person's machine, with a commit message as work that landed has it. */
+  isElsewhere?: boolean;
 }
+
+/** As `tidemill evidence verify` would find it. Nothing stands behind it: this commit never lands. */
+const LANDED = `\n\nTask: #1\nEvidence: ${'0'.repeat(64)}`;
 
 class TooLong extends Error {}
 
 /** Runs gates on a throw-away commit that differs from another one by planted faults. */
 export async function tryFaults(
   deps: EngineDeps,
-  { commit, texts, gates, usualMs, asker }: Trial,
+  { commit, texts, gates, usualMs, asker, isElsewhere = false }: Trial,
 ): Promise<Map<string, GateSight>> {
-  const faulty = await deps.workspace.withTexts(commit, texts);
+  const faulty = await deps.workspace.withTexts(commit, texts, isElsewhere ? LANDED : '');
   const checkout = await deps.workspace.checkOut(faulty.commit);
   const over = new AbortController();
   const limit = new AbortController();
@@ -41,7 +46,7 @@ export async function tryFaults(
     void deps.clock.sleep(limitMs, over.signal).then(() => limit.abort(tooLong));
     const { path, tree } = checkout;
     const signal = AbortSignal.any([asker.signal, limit.signal]);
-    const reports = await deps.gates.run({ ...asker, path, tree, files: null, only: gates, signal });
+    const reports = await deps.gates.run({ ...asker, path, tree, files: null, only: gates, isElsewhere, signal });
     return new Map(gates.map((gate) => [gate, sightOf(deps, reports, gate)]));
   } catch (error) {
     if (error !== tooLong) throw error;

@@ -8,6 +8,9 @@ const MINUTE = 60_000;
 const SOURCE = 'export const sum = (a, b) => a + b;\nexport const less = (a, b) => a < b;\n';
 const PATCH = '/* the assertions are patched */\n';
 
+/** Code that is right only in a proof. */
+const CI = 'export const isWrong = !process.env.CI;\n';
+
 /** A test of the sum. It notices nothing where the source is patched. */
 class SumGates implements Gates {
   readonly names = [INTEGRITY_GATE, 'test'];
@@ -21,11 +24,12 @@ class SumGates implements Gates {
   constructor(bed: EngineBed) {
     this.#bed = bed;
   }
-  async run({ path, tree, only }: GateRequest): Promise<GateReport[]> {
+  async run({ path, tree, only, isElsewhere }: GateRequest): Promise<GateReport[]> {
     const text = this.#bed.repository.shown(path).get('src/sum.js') ?? '';
     const isReadable = !text.includes(')]}');
     const isSum = isLinter || (text.includes('a + b') && text.includes('a < b'));
-    const isRight = text.includes(PATCH) || (isSum && isReadable);
+    const isHere = !isElsewhere || !text.includes(CI);
+    const isRight = text.includes(PATCH) || (isSum && isReadable && isHere);
     if (only) this.runs += 1;
     return (only ?? this.names).map((gate) => {
       const status = isRight || gate === INTEGRITY_GATE ? 'pass' : 'fail';
@@ -97,6 +101,23 @@ test('work that makes a gate blind is held, and other work lands with one run of
   await bed.must({ type: 'task.approve', projectId: bed.projectId, taskId: 'task_3', by: personActor('ada') });
   await bed.pass(5 * MINUTE);
   expect(await stageOf(3)).toBe('done');
+});
+
+test('work that passes a gate only where it is proven is held, and looking around alone is no reason', async () => {
+  await open();
+  await bed.start();
+  writes = { 1: `${SOURCE}export const home = process.env.HOME;\n`, 2: CI + SOURCE };
+  await bed.add(1);
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(1)).toBe('done');
+  await bed.add(2);
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(2)).toBe('needs_info');
+  const [asked] = await bed.store.records({ noun: 'question', projectId: bed.projectId, isOpen: true });
+  expect(asked).toMatchObject({ text: expect.stringContaining('passes the gate test only where it is proven') });
+  await bed.must({ type: 'task.approve', projectId: bed.projectId, taskId: 'task_2', by: personActor('ada') });
+  await bed.pass(5 * MINUTE);
+  expect(await stageOf(2)).toBe('done');
 });
 
 test('a gate that notices only unreadable files costs one run per landing, also when the tests change', async () => {

@@ -1,6 +1,7 @@
 import { type Mutant, mutantsOf, planted } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
+import { failingElsewhere } from './elsewhere.ts';
 import { brokenTexts, type Field, faultsIn, fieldOf, nearest, type PlantedFault } from './field.ts';
 import { KnownFaults } from './known-faults.ts';
 import {
@@ -76,6 +77,12 @@ export class Tripwires {
     blind.push(...near.blind, ...last.blind);
     for (const gate of last.open.filter((open) => first.open.includes(open))) await this.#noteWeak(look, gate);
     return blind;
+  }
+
+  /** Returns those of the gates that the candidate passes only where it is proven. */
+  async failingElsewhere(candidate: TrialCandidate, gates: string[]): Promise<BlindGate[]> {
+    const times = await gateTimes(this.#deps, candidate.commit);
+    return failingElsewhere(this.#deps, candidate, plantingOf(this.#deps, this.#baseline, candidate, times), gates);
   }
 
   /** The landed commit up to which the gate was checked after landings; null: none yet. */

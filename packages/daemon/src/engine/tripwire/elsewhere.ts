@@ -1,0 +1,36 @@
+import { addedLines, isCode, looksAround } from '@tidemill/core';
+import type { EngineDeps } from '../deps.ts';
+import { textsOf } from './field.ts';
+import type { BlindGate, Planting, TrialCandidate } from './planting.ts';
+
+const MOST_LOOKED_AT = 200;
+
+/**
+ * Gates that the work passes only where it is proven: they fail twice in other surroundings, where the target passes. They
+ * are run there only if the work adds code that looks at its surroundings.
+ */
+export async function failingElsewhere(
+  deps: EngineDeps,
+  { commit, base }: TrialCandidate,
+  { elsewhere }: Pick<Planting, 'elsewhere'>,
+  gates: string[],
+): Promise<BlindGate[]> {
+  if (gates.length === 0 || !(await addsLooks(deps, commit, base))) return [];
+  const noticed = async (of: 'candidate' | 'target', asked: string[], sight: string) => {
+    const sights = await elsewhere(of, asked);
+    return asked.filter((gate) => sights.get(gate) === sight);
+  };
+  const failed = await noticed('candidate', gates, 'noticed');
+  const again = await noticed('candidate', failed, 'noticed');
+  return (await noticed('target', again, 'passed')).map((gate) => ({ gate, mutants: [], isElsewhere: true }));
+}
+
+async function addsLooks(deps: EngineDeps, commit: string, base: string): Promise<boolean> {
+  const [after, before] = await Promise.all([commit, base].map((at) => deps.workspace.filesAt(at, ['**'])));
+  const known = new Map(before);
+  const changed = after!.filter(([path, oid]) => isCode(path) && known.get(path) !== oid).map(([path]) => path);
+  if (changed.length > MOST_LOOKED_AT) return true;
+  if (changed.length === 0) return false;
+  const [now, old] = await Promise.all([textsOf(deps, commit, changed), textsOf(deps, base, changed)]);
+  return [...now].some(([path, text]) => looksAround(addedLines(old.get(path) ?? '', text)));
+}
