@@ -189,11 +189,12 @@ const importsOf = (source: TestSource) =>
     .filter((item) => shapeOf(source, item).kind === 'import')
     .map((item) => importOf(source, item));
 
+/** Functions of Python are also fixtures, which tests get as arguments and change. */
 function ownTestsOf(source: TestSource): string[] {
   if (source.language.lines !== 'indent') return [];
   return itemsIn(source, 0, source.tokens.length)
     .map((item) => shapeOf(source, item))
-    .flatMap(({ kind, names }) => (kind === 'class' || kind === 'case' || kind === 'function' ? names : []));
+    .flatMap(({ kind, names }) => (kind === 'class' || kind === 'case' ? names : []));
 }
 
 /** Names of the file itself, imported or declared, that stand alone as values: `of pairs)`, `each(cases, …)`. */

@@ -38,7 +38,9 @@ export function effectIn(
   const bound = boundIn(source, from, to);
   const loaded = importedIn(source, from, to);
   const isOuter = (name: string) =>
-    loaded.has(name) || ((ASSERTIONS.test(name) || WORLD.test(name) || imported.has(name)) && !bound.has(name));
+    loaded.has(name) ||
+    /^(assert|chai|unittest)$/.test(name) ||
+    ((ASSERTIONS.test(name) || WORLD.test(name) || imported.has(name)) && !bound.has(name));
   const isByIndent = source.language.lines === 'indent';
   const word = (at: number) => (at >= from && at < to ? tokens[at]!.text : '');
   for (let at = from; at < to; at += 1) {
@@ -48,7 +50,9 @@ export function effectIn(
       if (target && isAssigned(target, isOuter)) return at - 1;
       if (text === '=' && assignsInPattern(source, from, at, isOuter)) return at - 1;
     }
-    if (kind === 'string' && LIBRARY.test(text) && word(at - 1) === '(' && LOADER.test(word(at - 2))) return at;
+    if (kind === 'string' && LIBRARY.test(text) && word(at - 1) === '(' && LOADER.test(word(at - 2)))
+      // Under its usual name, everything that is done to it is recognised.
+      if (!(word(at - 3) === '=' && ASSERTIONS.test(word(at - 4)))) return at;
     if (kind !== 'word') continue;
     const [previous, next] = [word(at - 1), word(at + 1)];
     const isCalled = next === '(' && previous !== '.';
@@ -57,7 +61,8 @@ export function effectIn(
     if (text === 'eval' && source.language.lines === 'asi' && previous === ',') return at;
     if (text === 'global' && isByIndent && isOuter(next)) return at;
     if (REACHES.test(text)) return at;
-    if (/^del(ete)?$/.test(text) && previous !== '.' && isMember(word, at + 1) && isOuter(next)) return at;
+    if (/^del(ete)?$/.test(text) && previous !== '.' && isMember(word, at + 1) && isOuter(next))
+      if (!isHarmless(`${next}.${word(at + 3)}`)) return at;
     if (/^(for|as)$/.test(text) && previous !== '.') {
       const name = next === '(' ? at + 2 : at + 1;
       if (isMember(word, name) && (isOuter(word(name)) || imported.has(word(name))) && isTarget(word, name)) return at;
