@@ -51,8 +51,9 @@ export function effectIn(
       if (text === '=' && assignsInPattern(source, from, at, isOuter)) return at - 1;
     }
     if (kind === 'string' && LIBRARY.test(text) && word(at - 1) === '(' && LOADER.test(word(at - 2)))
-      // Under its usual name, everything that is done to it is recognised.
-      if (!(word(at - 3) === '=' && ASSERTIONS.test(word(at - 4)))) return at;
+      if (!(word(at - 3) === '=' && ASSERTIONS.test(word(at - 4))))
+        // Under its usual name, everything that is done to it is recognised.
+        return at;
     if (kind !== 'word') continue;
     const [previous, next] = [word(at - 1), word(at + 1)];
     const isCalled = next === '(' && previous !== '.';
