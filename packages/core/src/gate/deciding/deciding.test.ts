@@ -376,6 +376,14 @@ describe('a file that decides about gates', () => {
     expect(reported([bump, change2('x')])).toEqual([]);
   });
 
+  test('a lock file that writes the version of the product in its own form is not reported', () => {
+    const version = (name: string, from: string, to: string) =>
+      change(name, `[project]\nversion = "${from}"\n`, `[project]\nversion = "${to}"\n`);
+    const bump = version('pyproject.toml', '8.4.1.dev', '8.5.0-rc.1');
+    expect(reported([bump, version('uv.lock', '8.4.1.dev0', '8.5.0rc1')])).toEqual([]);
+    expect(reported([bump, version('uv.lock', '8.4.1.dev0', '8.5.0rc2')])).toMatchObject([{ file: 'uv.lock' }]);
+  });
+
   test.each([
     ['Cargo.toml', '[dev-dependencies]\nchecks = "1"\n', '[dev-dependencies]\nchecks = { path = "crates/checks" }\n'],
     ['Cargo.toml', '[dependencies.a]\nversion = "1"\n', '[dependencies.a]\ngit = "https://example.org/a"\n'],

@@ -67,14 +67,21 @@ function isOwnVersion({ before, after }: ChangedFile, changed: readonly ChangedF
   const versions = changed
     .filter(({ path }) => isManifest(path))
     .flatMap((file) => [file.before?.text ?? '', file.after?.text ?? ''])
-    .map((text) => VERSION.exec(text)?.[1]);
+    .map(versionIn);
   const [old, now] = [before.text.split('\n'), after.text.split('\n')];
   if (old.length !== now.length) return false;
   return old.every((line, at) => {
-    const [one, other] = [VERSION.exec(line)?.[1], VERSION.exec(now[at]!)?.[1]];
-    return line === now[at] || (versions.includes(one ?? '') && versions.includes(other ?? ''));
+    const [one, other] = [versionIn(line), versionIn(now[at]!)];
+    return line === now[at] || (one !== '' && other !== '' && versions.includes(one) && versions.includes(other));
   });
 }
+
+/** As Python's tools write it: `1.0.dev0` for `1.0.dev`, `1.0rc1` for `1.0-rc.1`. */
+const versionIn = (text: string): string =>
+  (VERSION.exec(text)?.[1] ?? '').replace(
+    /[-_.]?(a|b|rc|post|dev)[-_.]?(\d*)$/,
+    (_, kind, number) => `${kind}${number || 0}`,
+  );
 const VERSION = /^\s*"?version"?\s*[:=]\s*"([^"]{1,100})"/m;
 
 /** A manifest with other packages than before. Another version of the product itself needs no other lock file. */

@@ -35,6 +35,11 @@ describe('a change that only adds test cases is no question', () => {
     expect(why(path, before, before + added)).toBeNull();
   });
 
+  test('when a new file of Go is for some systems only', () => {
+    expect(why('b_test.go', null, `//go:build linux\n\n${GO}`)).toBeNull();
+    expect(why('a_test.go', GO, `//go:build linux\n\n${GO}`)).not.toBeNull();
+  });
+
   test('when it imports a package of which the tests use another module', () => {
     const added = '\n\ndef test_b():\n    assert click.twice(4) == 8\n';
     expect(why('tests/test_a.py', PY, `import click\nfrom ..helpers import twice\n${PY}${added}`)).toBeNull();

@@ -4,13 +4,17 @@ const DIRECTIVE =
 /** Python has no comment for the next line. */
 const TRAILING = /# ?(noqa|type: ?ignore|nosec)\b|\/\/ ?nolint\b/;
 const ANY = new RegExp(`${DIRECTIVE.source}|${TRAILING.source}`, 'g');
-/** A skip with a condition, or inside the body of a test: it concerns the test that it is written in. */
+/**
+ * A skip with a condition, or inside the body of a test: it concerns the test that it is written in. A condition of Go for a
+ * whole file stands in a new file only: in an old one it is no addition.
+ */
 const SKIP = new RegExp(
   [
     String.raw`\bpytest ?\. ?(mark ?\. ?skipif|skip|importorskip)\b(?! ?\([^\n]{0,200}allow_module_level)`,
     String.raw`@(unittest ?\. ?)?(skipIf|skipUnless)\b|\. ?skipTest ?\(`,
     String.raw`\b(test|it|describe) ?\. ?(skipIf|runIf)\b`,
     String.raw`\b[tb] ?\. ?(Skip|SkipNow|Skipf) ?\(`,
+    String.raw`^//go:build\b|^// \+build\b`,
   ].join('|'),
   'g',
 );

@@ -370,6 +370,11 @@ const ADDED: [string, [string, Edit][]][] = [
       ],
       ['a wrapped signature', swap('(side, want):', '(\n    side,\n    want,\n):')],
       ['a fixture with a new name', end('@pytest.fixture\ndef server():\n    yield 1')],
+      [
+        'imports for the type checker',
+        (old) =>
+          `from typing import TYPE_CHECKING\n${old.replace('\n\n\n@', '\n\nif TYPE_CHECKING:\n    from pathlib import Path\n\n\n@')}`,
+      ],
     ],
   ],
   [

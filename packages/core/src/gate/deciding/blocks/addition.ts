@@ -64,7 +64,8 @@ function problemOf(
     );
     return hidden ? 'hides' : null;
   }
-  if (kind === 'loop') return isOnlyCases(source, item, around) ? null : 'around';
+  if (kind === 'loop')
+    return isOnlyCases(source, item, around) || isForTypes(source, item, shape, around) ? null : 'around';
   if (names.some((name) => siblings.has(name))) return 'replaces';
   if (kind === 'case' || kind === 'group') return null;
   const taken = place === 'class' ? used.all : used.free;
@@ -88,15 +89,26 @@ function isMethodTaken(name: string, { free, all }: Used): boolean {
 }
 
 /** A loop or condition around new cases. */
-function isOnlyCases(source: TestSource, item: TestBlock, around: Around): boolean {
+const isOnlyCases = (source: TestSource, item: TestBlock, around: Around): boolean => {
+  const kinds = kindsOfAdditions(source, item, around);
+  return kinds.includes('case') || kinds.includes('group');
+};
+
+/** `if TYPE_CHECKING:` with imports, which also alone are additions. */
+function isForTypes(source: TestSource, item: TestBlock, { start }: Shape, around: Around): boolean {
+  const words = source.tokens.slice(start, start + 3).map(({ text }) => text);
+  const kinds = kindsOfAdditions(source, item, around);
+  return words.join(' ') === 'if TYPE_CHECKING :' && kinds.length > 0 && kinds.every((kind) => kind === 'import');
+}
+
+/** What is in the body of a statement, if all of it is an addition; otherwise nothing. */
+function kindsOfAdditions(source: TestSource, item: TestBlock, around: Around): Shape['kind'][] {
   const body = bodyOf(source, item);
-  if (body < 0 || source.partner[body]! < item.to - 2) return false;
+  if (body < 0 || source.partner[body]! < item.to - 2) return [];
   const items = itemsIn(source, body + 1, source.partner[body]!).map((each) => ({
     each,
     shape: shapeOf(source, each),
   }));
-  return (
-    items.some(({ shape }) => shape.kind === 'case' || shape.kind === 'group') &&
-    items.every(({ each, shape }) => additionProblem(source, each, shape, around) === null)
-  );
+  const isAll = items.every(({ each, shape }) => additionProblem(source, each, shape, around) === null);
+  return isAll ? items.map(({ shape }) => shape.kind) : [];
 }

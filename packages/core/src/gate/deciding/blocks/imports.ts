@@ -33,6 +33,8 @@ export function importOf(source: TestSource, item: TestBlock): Import {
 const BUILT_IN = /["'](node:)?(buffer|url|util|timers|perf_hooks|process|console)["']( \))?$/;
 
 function script(texts: string[]): Import {
+  const declared = /^(const|let|var)$/.test(texts[0]!) ? declarators(texts.slice(1)) : [];
+  if (declared.length > 1) return chained(texts[0]!, declared);
   const end = texts.findLastIndex((text) => text === 'from' || text === '=');
   if (end < 0) return { from: texts.join(' '), parts: [], names: [], isOpen: true };
   const type = texts[1] === 'type' && texts[2] !== 'from' ? 1 : 0;
@@ -46,6 +48,29 @@ function script(texts: string[]): Import {
     names: BUILT_IN.test(texts.join(' ')) ? made.names.filter((name, index) => name !== parts[index]) : made.names,
     isOpen: made.isOpen || !isPlain,
   };
+}
+
+/** `var a = require('a'), b = require('b')`: each part is one of them. */
+function chained(keyword: string, declared: string[]): Import {
+  return {
+    from: keyword,
+    parts: declared,
+    names: declared.map((each) => each.split(' ')[0]!),
+    isOpen: declared.some((each) => !/^[\w$]+ = require \( \S+ \)( \. \w+)*$/.test(each)),
+  };
+}
+
+/** Splits at the commas that are in no bracket. */
+function declarators(texts: string[]): string[] {
+  const found: string[][] = [[]];
+  let depth = 0;
+  for (const text of texts) {
+    if (/^[([{]$/.test(text)) depth += 1;
+    else if (/^[)\]}]$/.test(text)) depth -= 1;
+    if (text === ',' && depth === 0) found.push([]);
+    else found.at(-1)!.push(text);
+  }
+  return found.map((each) => each.join(' '));
 }
 
 function python(texts: string[]): Import {

@@ -97,7 +97,7 @@ function bare({ tokens, partner, language }: TestSource, { from: _, to }: TestBl
     /^(import|from|use|using|require|require_relative|extern|alias|package)$/.test(first) &&
     (word(start + 1) !== '.' || (first === 'from' && language.lines === 'indent'))
   )
-    return made('import', [], `${first} ${word(start + 1)}`);
+    return made('import', [], `${first} ${isOfGo(start + 1) ? '(' : word(start + 1)}`);
   // Runs when its class is loaded.
   if (/^(static|init)$/.test(first) && word(start + 1) === '{') return made('hook', [], first);
   if (/^(for|if|while|switch|unless|with|else)$/.test(first))
@@ -199,6 +199,10 @@ function bare({ tokens, partner, language }: TestSource, { from: _, to }: TestBl
   }
   return fallback;
 
+  /** One import is written without the parentheses of several. */
+  function isOfGo(at: number): boolean {
+    return first === 'import' && language.lines === 'ends' && tokens[at]?.kind === 'string';
+  }
   function isRequired(at: number): boolean {
     return word(at) === 'require' || (word(at) === 'await' && word(at + 1) === 'import');
   }

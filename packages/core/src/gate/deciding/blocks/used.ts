@@ -51,7 +51,7 @@ function addWords(source: TestSource, from: number, to: number, { free, all }: U
     const { kind, text } = tokens[at]!;
     // Code inside a string uses names too.
     if (kind === 'string' && /\$\{|#\{|^[a-zA-Z]{1,2}["']|\\\(/.test(text))
-      for (const word of text.match(/[A-Za-z_$][\w$]*/g) ?? []) free.add(word);
+      for (const word of codeIn(text).match(/[A-Za-z_$][\w$]*/g) ?? []) free.add(word);
     if (kind !== 'word') continue;
     all.add(text);
     const previous = tokens[at - 1]?.text;
@@ -62,6 +62,10 @@ function addWords(source: TestSource, from: number, to: number, { free, all }: U
     if (!isMember && !isKey && !isArgument && !bound.has(text)) free.add(text);
   }
 }
+
+/** The part of a string that may be code: `f"…{name}…"`, `…${name}…`. */
+const codeIn = (text: string) =>
+  text.includes('\\(') ? text : text.slice(Math.max(0, text.indexOf('{')), text.lastIndexOf('}') + 1);
 
 const BINDS = /^(const|let|var|function|class|def|fn|func|val|for|as|import|mut|lambda|type|interface)$/;
 
