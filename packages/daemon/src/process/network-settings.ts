@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { registrySettings } from './tool-settings.ts';
 
 // How this machine reaches package registries: proxies, certificates, mirrors. Commands of the project that may use the
 // network (installing dependencies, some gates) get these settings. Agents do not: they contain credentials, and an
@@ -86,7 +87,12 @@ export async function networkSettings(own: NodeJS.ProcessEnv, home: string | und
   for (const [name, value] of Object.entries(own))
     if (value !== undefined && VARIABLES.some((pattern) => pattern.test(name))) env[name] = value;
   const at = home ?? homedir();
-  const files = [...HOME_FILES.map((name) => path.join(at, name)), ...MACHINE_FILES, ...certificateFiles(env, at)];
+  const files = [
+    ...HOME_FILES.map((name) => path.join(at, name)),
+    ...MACHINE_FILES,
+    ...(await registrySettings(at, own.PATH ?? '')),
+    ...certificateFiles(env, at),
+  ];
   const named = await Promise.all(files.map((file) => certificatesIn(file, at)));
   return { env, readable: [...files, ...named.flat()] };
 }

@@ -57,6 +57,18 @@ const BESIDE_TOOLS = [
   ],
   ...['.tool/config.toml', '.tool/credentials', '.tool/init.d/x', '.pyenv/secrets'],
 ];
+/** The same inside an installation, among programs that are shown. */
+const INSIDE_TOOLS = [
+  ...[
+    '.pyenv/versions/3/pip.conf',
+    '.pyenv/plugins/a/.git/config',
+    '.local/share/uv/tools/a/.env',
+    'node-v24/etc/npmrc',
+  ],
+  ...['node/20/etc/npmrc', 'maven/3/conf/settings.xml', 'gradle/8/init.d/a.gradle'].map(
+    (name) => `.local/share/mise/installs/${name}`,
+  ),
+];
 
 async function put(files: Record<string, string>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
@@ -85,7 +97,7 @@ beforeAll(async () => {
     '.cargo/credentials.toml': 'KEY',
     '.cargo/registry/crate.txt': 'source\n',
     '.cargo/bin/crafty': '#!/bin/sh\necho crafty\n',
-    ...Object.fromEntries(BESIDE_TOOLS.map((name) => [name, 'KEY'])),
+    ...Object.fromEntries([...BESIDE_TOOLS, ...INSIDE_TOOLS].map((name) => [name, 'KEY'])),
     '.tool/bin/tooled': '#!/bin/sh\ncat "$(dirname "$0")/../lib/data"\n',
     '.tool/lib/data': 'tooled\n',
     '.pyenv/bin/pyenv': '#!/bin/sh\ncat "$(dirname "$0")/../versions/3/x"\n',
@@ -124,7 +136,9 @@ beforeAll(async () => {
 afterAll(() => rm(base, { recursive: true, force: true }));
 
 async function sh(script: string, more: Partial<ChildSpec> = {}): Promise<string> {
-  const places = ['.cargo/bin', '.local/bin', 'bin', '.tool/bin', '.pyenv/bin'].map((name) => path.join(home, name));
+  const places = ['.cargo/bin', '.local/bin', 'bin', '.tool/bin', '.pyenv/bin', 'node-v24/bin'].map((name) =>
+    path.join(home, name),
+  );
   let text = '';
   const child = startChild({
     host,
@@ -191,6 +205,17 @@ describe('the home folder in a sandbox', () => {
       const inside = (await sh(`ls -A '${own}'`, { env: { HOME: base } })).split('\n');
       for (const name of names) if (outside.includes(name)) expect(inside).not.toContain(name);
     }
+  });
+
+  it('gives settings inside tools only to commands with the network settings', async () => {
+    const more = { network: true, networkSettings: true };
+    const given = await sh('cd "$HOME" && grep -rls KEY .local/share/mise .local/share/uv .pyenv | sort', more);
+    expect(given.trim().split('\n')).toEqual([
+      '.local/share/mise/installs/gradle/8/init.d/a.gradle',
+      '.local/share/mise/installs/maven/3/conf/settings.xml',
+      '.local/share/mise/installs/node/20/etc/npmrc',
+      '.pyenv/versions/3/pip.conf',
+    ]);
   });
 
   it('keeps tools usable, with their dependencies, also through links', async () => {

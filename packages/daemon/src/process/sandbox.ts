@@ -9,6 +9,7 @@ import { type FoundMount, findMounts, isInside, type Mount, mountArguments } fro
 import { namedPrograms, ownNode, unshownModules } from './root-programs.ts';
 import { RootView } from './root-view.ts';
 import { kernelMounts, oldNames, systemMounts } from './system-view.ts';
+import { toolSettings } from './tool-settings.ts';
 import { toolFolders } from './tools.ts';
 
 export interface SandboxRequest {
@@ -139,6 +140,7 @@ class Sandboxes {
       ...as('hidden', [...homes, ...homes.flatMap(homeSecrets)]),
       ...as('readable', homes.flatMap(homeTools)),
       ...as('readable', await toolFolders(searchPath, dataDir, homes)),
+      ...as('hidden', (await Promise.all(homes.map((home) => toolSettings(home, searchPath)))).flat()),
       ...(await this.#git.personal(homes, dataDir)),
     ];
   }
