@@ -54,6 +54,7 @@ function problemOf(
   if (kind === 'group' && source.tokens[shape.start]!.text === 'module' && source.language.lines === 'loose indent')
     return used.free.has(source.tokens[shape.start + 1]?.text ?? '') ? 'hides' : null;
   if (kind === 'other' && shape.callee && (around.callees.get(shape.callee) ?? 0) >= 2) return null;
+  if (kind === 'other' && isText(source, item)) return null;
   if (kind === 'hook' || kind === 'other') return 'around';
   if (kind === 'import') {
     const made = importOf(source, { ...item, from: shape.start });
@@ -86,6 +87,12 @@ function isMethodTaken(name: string, { free, all }: Used): boolean {
     free.has(type) &&
     (all.has(method) || /^(String|Error|Equal|Is|As|Cmp|Format|GoString|Unwrap|Marshal\w*|Unmarshal\w*)$/.test(method))
   );
+}
+
+/** Python's text below a name that it describes. */
+function isText({ tokens, language }: TestSource, { from, to }: TestBlock): boolean {
+  const words = tokens.slice(from, to).filter(({ kind }) => kind !== 'newline');
+  return language.lines === 'indent' && words.length === 1 && /^[rub]{0,2}["']/i.test(words[0]!.text);
 }
 
 /** A loop or condition around new cases. */

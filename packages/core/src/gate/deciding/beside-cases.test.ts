@@ -5,7 +5,7 @@ const CHAIN = "var assert = require('assert')\n  , express = require('../')\n  ,
 const REQUEST = (name: string) =>
   `it('${name}', function (done) {\n  request(express()).get('/').set('Host', 'x').expect(200, done);\n});\n`;
 
-describe('how imports are written', () => {
+describe('what stands beside new cases', () => {
   test('a case beside several modules in one statement', () => {
     const old = `${CHAIN}${REQUEST('a')}`;
     expect(testChangeWhys('test/a.js', old, `${old}${REQUEST('b')}`)).toEqual([]);
@@ -35,6 +35,14 @@ describe('how imports are written', () => {
     expect(testChangeWhys('tests/test_a.py', old, `import json\n${old}`)).toEqual([]);
     const used = old.replace('{name}', '{json}');
     expect(testChangeWhys('tests/test_a.py', used, `import json\n${used}`)).not.toEqual([]);
+  });
+
+  test('a name of Python with a text below it that describes it', () => {
+    const old = 'import re\n\n\ndef test_a():\n    assert re\n';
+    const put = (text: string) => old.replace('re\n', `re\n\nREPEAT = object()\n${text}\n`);
+    expect(testChangeWhys('tests/test_a.py', old, put('"""Is repeated."""'))).toEqual([]);
+    for (const text of ['f"""{quiet()}"""', '"""a""" + quiet()', '"""a""".quiet()'])
+      expect(testChangeWhys('tests/test_a.py', old, put(text))).not.toEqual([]);
   });
 
   test('what runs in a condition for the type checker', () => {
