@@ -249,6 +249,7 @@ describe('a file that decides about gates', () => {
 
   test.each([
     ...['AGENTS.md', 'packages/a/AGENTS.md', 'CLAUDE.md', 'claude.local.md', 'GEMINI.md', 'AGENT.md', '.cursorrules'],
+    ...['.mcp.json', '.vscode/mcp.json', 'opencode.json', 'CRUSH.md', '.openhands/microagents/a.md', '.idx/airules.md'],
     ...['.cursor/rules/style.mdc', '.github/copilot-instructions.md', '.github/instructions/x.instructions.md'],
     ...['.windsurfrules', '.clinerules', '.clinerules/a.md', '.claude/agents/a.md', 'docs/.claude/commands/b.md'],
     ...['.codex/prompts/a.md', '.roo/rules/a.md', '.junie/guidelines.md', '.goosehints', '.rules'],

@@ -43,9 +43,11 @@ const CONFIGURATION: [why: string, paths: RegExp][] = [
       [
         '(^|/)(agents?(\\.override|\\.local)?|claude(\\.local)?|gemini|qwen)\\.mdc?$',
         '(^|/)\\.(cursor|windsurf|cline|roo|goose|kilocode|codeium|aider|augment)(rules|hints|ignore|-guidelines)?[^/]*$',
-        '(^|/)\\.(claude|codex|cursor|gemini|qwen|windsurf|clinerules|roo|kiro|amazonq|continue|opencode|augment|junie|factory|goose|crush|agents?|agent-rules|trae|kilocode|cline|rules)/',
+        '(^|/)\\.(claude|codex|cursor|gemini|qwen|windsurf|clinerules|roo|kiro|amazonq|continue|opencode|augment|junie|factory|goose|crush|agents?|agent-rules|trae|kilocode|cline|rules|openhands|devin|tabnine|idx|codebuddy|lingma|cody|claude-plugin)/',
         '(^|/)\\.github/(copilot-instructions\\.md$|(instructions|prompts|chatmodes|agents|skills)/)',
         '(^|/)\\.(rules|agentrules|airules|ai-rules)$|(^|/)skill\\.md$',
+        // Programs that an agent starts, and names that could be a page of the project elsewhere than in its root.
+        '(^|/)(\\.?mcp|\\.?opencode|\\.?crush)\\.jsonc?$|^\\.?(warp|crush|codex|replit)\\.md$',
       ].join('|'),
     ),
   ],
