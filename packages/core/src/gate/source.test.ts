@@ -82,8 +82,8 @@ describe('product source', () => {
     expect(sourceGlobs(paths)).toEqual(expected);
   });
 
-  test('is proposed with at most forty globs', () => {
-    const paths = Array.from({ length: 50 }, (_, at) => `module${at}.py`);
-    expect(sourceGlobs(paths)).toEqual(paths.toSorted().slice(0, 40));
+  test('is proposed with at most eighty globs', () => {
+    const paths = Array.from({ length: 100 }, (_, at) => `module${at}.py`);
+    expect(sourceGlobs(paths)).toEqual(paths.toSorted().slice(0, 80));
   });
 });

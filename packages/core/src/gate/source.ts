@@ -3,8 +3,8 @@ import { configurationWhy, folderOf, isCode, isOfTests, nameOf } from './decidin
 
 /**
  * Product source is what gates judge. Every other file that a gate reads decides how it judges. A test inside a source
- * folder is not source, and neither is a configuration file or one whose name begins with a dot. `globs`: the setting `source`; empty: unknown, so the usual
- * places of source are assumed.
+ * folder is not source, and neither is a configuration file or one whose name begins with a dot. `globs`: the setting
+ * `source`; empty: unknown, so the usual places of source are assumed.
  */
 export function isSource(path: string, globs: readonly string[]): boolean {
   if (isOfTests(path) || configurationWhy(path) !== null || nameOf(path).startsWith('.')) return false;
