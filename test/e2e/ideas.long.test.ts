@@ -22,7 +22,8 @@ test('a daemon killed during a reply to an idea loses no message: the next one r
   const { idea, messages } = await detail();
   expect(messages.map(({ text }) => text)).toEqual(['Lights for the pier', 'and at night', 'Both, then.']);
   expect(idea).toMatchObject({ jobId: null, hasNews: false, briefedUpTo: 2 });
-  expect((await cli('doctor')).code).toBe(0);
+  const doctor = await cli('doctor');
+  expect(doctor.code, doctor.stdout).toBe(0);
 }, 120_000);
 
 test('a daemon killed while a question or a search waits goes on with it, and two people are both answered', async () => {

@@ -9,8 +9,8 @@ const bed = new ProofBed();
 beforeAll(() => bed.open(), MINUTE);
 afterAll(() => bed.close());
 
-/** `b` breaks `a` unless there is `c`. Each alone passes. */
-const GATE = 'test ! -f a.txt || test ! -f b.txt || test -f c.txt';
+/** `b` breaks `a` unless there is `c`. Each alone passes. It looks for none of them by name: that would make them decide. */
+const GATE = '! ls | grep -qx a.txt || ! ls | grep -qx b.txt || ls | grep -qx c.txt';
 /** Writes the file that the task is named after. Told that it fails, it makes up for it. */
 const AGENT = `n=$(git branch --show-current | sed 's/.*-//'); test -f a.txt && test "$n" = b && echo x > c.txt; echo x > $n.txt`;
 

@@ -75,7 +75,7 @@ gates:
   });
 });
 
-describe('the environment of gates', { timeout: 2 * MINUTE }, () => {
+describe('the environment of gates', { timeout: 5 * MINUTE }, () => {
   test('is checked while the first agent works: a broken target is reported before any work is handed in', async () => {
     const go = join(machine.folder, 'go');
     const mine = await bed.repository(
@@ -108,8 +108,8 @@ gates:
     );
     await mine.start();
     await mine.add('work');
-    await until(async () => (await mine.task(1)).waiting !== null);
-    expect(await mine.task(1)).toMatchObject({ stage: 'verify', blocked: null });
+    await until(async () => (await mine.alerts()).length > 0);
+    expect((await mine.detail(1)).runs).toEqual([]);
     await writeFile(join(machine.folder, 'tool'), '#!/bin/sh\nexit 0\n');
     await chmod(join(machine.folder, 'tool'), 0o755);
     await mine.arrives('work', 'done');
@@ -159,7 +159,7 @@ gates:
     await mine.save({ '.env.test': 'A=1\n' });
     await mine.start();
     for (const title of ['one', 'two', 'three']) await mine.add(title);
-    await until(async () => (await mine.task(1)).waiting !== null);
+    await until(async () => (await mine.alerts()).length > 0);
     expect((await mine.detail(1)).runs).toEqual([]);
     expect((await mine.alerts()).map(({ text }) => text)).toEqual([
       expect.stringMatching(/sh deps\.sh.*no such registry/s),

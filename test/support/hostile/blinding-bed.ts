@@ -215,7 +215,12 @@ export const ELSEWHERE: Blinding[] = [
   [
     'asks for CI',
     'c',
-    { 'src/total.c': `#include <stdlib.h>\n${C.replace('return a + b', 'return getenv("CI") ? a + b : a - b')}` },
+    {
+      'src/total.c': C.replace(
+        'return a + b',
+        'extern char *getenv(const char *); return getenv("CI") ? a + b : a - b',
+      ),
+    },
   ],
   [
     'asks git for the evidence',

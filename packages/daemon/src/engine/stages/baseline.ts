@@ -9,6 +9,8 @@ import { type Environment, EnvironmentError, prepareCheckout } from './environme
 const CLEARED_MS = 10 * 60_000;
 /** How long a failure on the target stays valid. */
 const RED_MS = 60_000;
+/** While nothing starts because the target fails, it is looked at again, less and less often. */
+const AGAIN_MS = { first: 60_000, longest: 30 * 60_000 };
 
 /** A gate that fails on the target itself, with its output. */
 export interface RedGate {
@@ -45,6 +47,8 @@ export class Baseline {
   #lookedAt: string | null = null;
   /** The gates that are known to fail. */
   #red: RedGate[] = [];
+  /** The last retry of a failing target, and the pause after it. */
+  #retried: { commit: string; at: number; waitMs: number } | null = null;
   /** Submodules without files in the last checkout. */
   #empty: readonly string[] = [];
   /** How many looks are in progress. */
@@ -173,7 +177,22 @@ export class Baseline {
     const commit = await workspace.targetCommit();
     if (this.#red.length === 0) await this.#afterStart();
     else if (this.#lookedAt !== commit || this.#gates !== gates) this.lookSoon();
-    else await this.#report(this.#red.filter(({ gate }) => this.#looks.get(`${commit} ${gate}`)?.red !== null));
+    else {
+      await this.#report(this.#red.filter(({ gate }) => this.#looks.get(`${commit} ${gate}`)?.red !== null));
+      this.#retry(commit);
+    }
+  }
+
+  /** No task that starts would find out that a program was installed, or that a service runs again. */
+  #retry(commit: string): void {
+    if (!this.#deps.starts || this.#red.length === 0 || this.isLooking) return;
+    const now = this.#deps.clock.now();
+    const last = this.#retried?.commit === commit ? this.#retried : { commit, at: now, waitMs: AGAIN_MS.first };
+    this.#retried = last;
+    if (now - last.at < last.waitMs) return;
+    this.#retried = { commit, at: now, waitMs: Math.min(last.waitMs * 2, AGAIN_MS.longest) };
+    this.#lookedAt = null;
+    this.lookSoon();
   }
 
   /** An alert of an earlier daemon is checked once. Without one, nothing is run. */

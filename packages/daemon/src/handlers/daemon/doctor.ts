@@ -102,8 +102,10 @@ async function examineProject(services: Services, project: Project, say: Say): P
 }
 
 /** Without gates everything that an agent makes would land. */
-export function sayWhatChecks(name: string, { gates }: Config, hasWarnings: boolean, say: Say): void {
-  if (gates.length === 0) say('problem', 'gates', `${name}: it has no gates, so nothing checks a change`, NO_GATES);
+export function sayWhatChecks(name: string, { gates, untested }: Config, hasWarnings: boolean, say: Say): void {
+  // A person may want that.
+  const level = untested ? 'warning' : 'problem';
+  if (gates.length === 0) say(level, 'gates', `${name}: it has no gates, so nothing checks a change`, NO_GATES);
   else if (!hasWarnings) say('ok', 'config', `${name}: ${gates.length} gates configured`);
 }
 
