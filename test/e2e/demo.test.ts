@@ -23,7 +23,7 @@ describe('tidemill demo --exit, on a fresh machine', () => {
     sample = join(machine.data, 'demo', 'tide-almanac');
     demo = await machine.run(['demo', '--exit'], machine.home);
     events = demo.code === 0 ? await machine.jsonLines<LoggedEvent>(['events'], sample) : [];
-  }, 3 * MINUTE);
+  }, 8 * MINUTE);
   afterAll(() => machine.close());
 
   // `npm run bench -- demo` measures that it takes less than a minute.

@@ -98,8 +98,16 @@ describe('the VS Code extension, further', { timeout: 4 * PATIENCE_MS }, () => {
     bed.repository.git('commit', '-q', '-a', '-m', 'Meanwhile');
     bed.openDoor('wall');
     await editor.unfold('Conflicts');
-    await editor.row('wall.txt, not resolved').click();
-    await editor.page.getByText('Accept main').click();
+    const theirs = editor.page.getByText('Accept main');
+    // A click that comes while the list changes is lost.
+    await vi.waitFor(
+      async () => {
+        await editor.row('wall.txt, not resolved').click({ timeout: 2000 });
+        await theirs.waitFor({ timeout: 10_000 });
+      },
+      { timeout: PATIENCE_MS },
+    );
+    await theirs.click();
     await editor.page.getByText(`Accept #${number}`).click();
     await editor.page.getByText(`Remove #${number}`).waitFor();
     await editor.button('Complete Merge').click();

@@ -102,9 +102,17 @@ describe('a person in VS Code', { timeout: 4 * PATIENCE_MS }, () => {
     await editor.unfold('Conflicts');
     await editor.row('Conflict of task 2, Raise the wall, 2 files with main').waitFor();
     await editor.row('Conflict of task 3, Lay the floor, 1 file with main').waitFor();
-    await editor.row('wall.txt, not resolved').click();
     const { page } = editor;
-    await page.getByText('Accept main').click();
+    const theirs = page.getByText('Accept main');
+    // A click that comes while the list changes is lost.
+    await vi.waitFor(
+      async () => {
+        await editor.row('wall.txt, not resolved').click({ timeout: 2000 });
+        await theirs.waitFor({ timeout: 10_000 });
+      },
+      { timeout: PATIENCE_MS },
+    );
+    await theirs.click();
     await page.getByText('Remove main').waitFor();
     // Saved by the editor itself, it is a draft: the conflict waits, and cannot be marked as resolved yet.
     await editor.command('Tidemill: Mark Conflict Resolved');
