@@ -169,7 +169,7 @@ export class Baseline {
 
   /**
    * Called each minute. While the target is known to fail, and once after the start, it is looked at again when it moved,
-   * and when a task found that its gates pass.
+   * when a task found that its gates pass, and, while no task starts, after a growing pause.
    */
   async lookAgain(): Promise<void> {
     if (this.#alerts.isQuiet) return;
