@@ -78,7 +78,7 @@ function expectSound(mill: Mill): void {
   for (const question of known.values()) {
     if (question.status === 'open' && question.holds) {
       if (question.taskId !== null) expect(holding).toContain(question.id);
-      else expect(mill.records.get(question.subjectId)).toMatchObject({ noun: 'delivery', status: 'waiting' });
+      else expect(mill.records.get(question.subjectId ?? '')).toMatchObject({ noun: 'delivery', status: 'waiting' });
     }
     expect(question.answer !== null).toBe(question.status === 'answered');
   }
