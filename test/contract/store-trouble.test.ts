@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { personActor } from '@tidemill/contract';
 import pg from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, test } from 'vitest';
@@ -10,6 +12,18 @@ import { type Mill, newTrace, open, PROJECT, postgresPlace } from './store-bed.t
 
 const postgresUrl = inject('postgresUrl') ?? '';
 const small = mountSmallDisk(6);
+
+/** Another process would do the same: it has the file's lock, changes what a command reads, and commits. */
+const WRITES_FOR_A_WHILE = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { parentPort, workerData } = require('node:worker_threads');
+  const db = new DatabaseSync(workerData);
+  db.exec("BEGIN IMMEDIATE; UPDATE schema_version SET version = version");
+  parentPort.postMessage('writing');
+  setTimeout(() => db.exec('COMMIT'), 200);
+  setInterval(() => undefined, 60_000);
+`;
+
 afterAll(() => {
   if (typeof small !== 'string') small.remove();
 });
@@ -52,6 +66,23 @@ test('a store file that is not a database is refused and not changed', async () 
   await expect(open({ url: path, schema: '' })).rejects.toMatchObject({ code: 'store_failed' });
   expect(statSync(path).size).toBe(size);
   rmSync(folder, { recursive: true });
+});
+
+test('a write on SQLite waits for another connection that writes, and follows it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemill-store-'));
+  const path = join(folder, 'store.db');
+  const mill = await (await open({ url: path, schema: '' })).register();
+  const other = new Worker(WRITES_FOR_A_WHILE, { eval: true, workerData: path });
+  try {
+    await once(other, 'message');
+    // This thread stands still until the other one commits.
+    const task = await mill.create();
+    expect(await mill.store.tasks({ projectId: PROJECT })).toMatchObject([{ id: task.id }]);
+  } finally {
+    await other.terminate();
+    await mill.store.close();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('trouble with Postgres', () => {
