@@ -14,6 +14,9 @@ const at = <T>(items: readonly T[], index: number): T => items[index % items.len
 const questionsIn = (mill: Mill) =>
   [...mill.records.values()].filter((each): each is Question => each.noun === 'question');
 
+/** What a command about it says. */
+const naming = ({ id, taskId, subjectId }: Question) => ({ projectId, taskId, subjectId, questionId: id });
+
 function asked({ a, b }: Dice): AskedQuestion {
   const type = at(['blocking', 'blocking', 'clarifying', 'confirming', 'educational', 'celebratory', 'preference'], b);
   return AskedQuestion.parse({ text: at(TEXTS, a), type, ...(b % 2 ? { default: 'No' } : {}) });
@@ -27,7 +30,7 @@ function anyCommand(mill: Mill, thrown: Dice): Command | null {
   const about = at(tasks, task);
   const known = questionsIn(mill);
   const question = known.length > 0 ? at(known, a + b) : null;
-  const of = question && { projectId, taskId: question.taskId, questionId: question.id };
+  const of = question && naming(question);
   const leased = tasks.find(({ lease }) => lease !== null);
   if (kind < 20) {
     const effect = at([{ kind: 'none' }, { kind: 'stuck' }, { kind: 'unblock', leaves: ['No'] }] as const, kind);
@@ -124,13 +127,11 @@ describe('any sequence of questions and answers among other commands', () => {
           mill.now += 10;
           if (command) mill.execute(command);
         }
-        for (const { id: questionId, taskId, status } of questionsIn(mill))
-          if (status === 'open')
+        for (const question of questionsIn(mill))
+          if (question.status === 'open')
             mill.must({
               type: 'question.answer',
-              projectId,
-              taskId,
-              questionId,
+              ...naming(question),
               by: personActor('ada'),
               source: 'user',
               text: 'Go on',
