@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type CheckResult, repositoryChecks, runChecks } from './check.ts';
 import type { TestCounts } from './count-reporter.ts';
+import { testDisk } from './memory-disk.ts';
 import { loadRequirements } from './requirements.ts';
 import { failedFiles, judge, slowest, sum, vanished, withSecondTry } from './test-counts.ts';
 import { missingPrograms } from './test-programs.ts';
@@ -35,16 +36,14 @@ function show({ check, passed, output, tookMs }: CheckResult): void {
 function vitest(args: string[], countsFile: string): Promise<number | null> {
   const program = join(root, 'node_modules', 'vitest', 'vitest.mjs');
   const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'count-reporter.ts')}`];
-  const env = { ...process.env, TIDEMILL_TEST_COUNTS: countsFile };
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [program, 'run', ...projectsOf(tier), ...reporters, ...args], {
-      cwd: root,
-      env,
-      stdio: 'inherit',
-    });
+  const disk = testDisk();
+  const [command, ...rest] = disk.wrap([process.execPath, program, 'run', ...projectsOf(tier), ...reporters, ...args]);
+  const env = { ...process.env, ...disk.env, TIDEMILL_TEST_COUNTS: countsFile };
+  return new Promise<number | null>((resolve, reject) => {
+    const child = spawn(command, rest, { cwd: root, env, stdio: 'inherit' });
     child.on('error', reject);
     child.on('close', resolve);
-  });
+  }).finally(disk.close);
 }
 
 async function runTests(args: string[]): Promise<TestCounts> {
