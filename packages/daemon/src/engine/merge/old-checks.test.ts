@@ -188,6 +188,8 @@ describe('work that changes what a gate checks', () => {
     await landsAfterFlood('slack');
     expect(landed()).toEqual([1]);
     expect(await stages()).toEqual(['done', 'needs_info', 'needs_info']);
+    // Nothing was tried with a lease that had ended.
+    expect(bed.notes).toEqual([]);
   });
 });
 
