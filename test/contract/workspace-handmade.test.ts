@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -69,6 +70,17 @@ describe('commits that people make after a landing', () => {
     expect(await look([landed], { since: Date.now() + HOUR })).toEqual([]);
     expect(await look([])).toMatchObject([{ commit, rewrites: [] }, {}]);
     expect(await look(['f'.repeat(40)])).toMatchObject([{ commit, rewrites: [] }, {}]);
+  });
+
+  it('are read up to 100 at once, however busy a person was', async () => {
+    await land({ 'a.txt': 'a\n' });
+    const at = Math.floor(Date.now() / 1000);
+    const commits = Array.from({ length: 101 }, (_, n) => {
+      const from = n === 0 ? 'from refs/heads/main^0\n' : '';
+      return `commit refs/heads/main\ncommitter Ada <ada@example.org> ${at} +0000\ndata 4\nBusy\n${from}`;
+    });
+    execFileSync('git', ['fast-import', '--quiet'], { cwd: bed.root, input: commits.join('') });
+    expect(await look([])).toHaveLength(100);
   });
 
   it('do no harm with unusual names, deleted files and hidden characters', async () => {

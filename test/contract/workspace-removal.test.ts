@@ -182,6 +182,31 @@ describe('a task whose branch is gone', () => {
     await bed.workspace.open(task);
     expect(await git(bed.root, 'rev-parse', task.branch)).toBe(commit);
   });
+
+  it('does not go on from the snapshot of another branch with its number', async () => {
+    const other = { ...task, branch: 'task/5-other' };
+    const theirs = await bed.workspace.open(other);
+    await write(theirs.path, { 'y.txt': 'y\n' });
+    await bed.workspace.capture(other, 'y\n');
+    await write(theirs.path, { 'z.txt': 'z\n' });
+    await bed.workspace.snapshot(other, 'a look');
+    const tree = await bed.workspace.open(task);
+    await forget();
+    await rm(tree.path, { recursive: true });
+    await writeFile(join(bed.dataDir, 'index', `${tree.path.split('/').at(-1)}.tip`), '1'.repeat(40));
+    await bed.workspace.open(task);
+    expect(await git(bed.root, 'rev-parse', task.branch)).toBe(await git(bed.root, 'rev-parse', 'main'));
+  });
+
+  it('whose record of the last commit is missing is still its own while the index is there', async () => {
+    const tree = await bed.workspace.open(task);
+    await write(tree.path, { 'x.txt': 'x\n' });
+    const { commit } = await bed.workspace.capture(task, 'x\n');
+    await rm(join(bed.dataDir, 'index', `${tree.path.split('/').at(-1)}.tip`));
+    await rm(tree.path, { recursive: true });
+    await (await bed.reopen()).open(task);
+    expect(await git(bed.root, 'rev-parse', task.branch)).toBe(commit);
+  });
 });
 
 describe('a killed process', () => {

@@ -192,6 +192,12 @@ describe('the submodules of a repository', () => {
         [],
         [],
       ]);
+      // A partial clone has the commit and its tree, but not every file.
+      const blob = await git(inner, 'rev-parse', 'HEAD:i.txt');
+      await rm(join(bed.root, '.git/modules/lib/inner/objects', blob.slice(0, 2), blob.slice(2)));
+      const partial = await bed.workspace.checkOut(captured.commit);
+      expect(partial.emptySubmodules).toEqual(['lib/inner']);
+      await partial.close();
       await proof.close();
       const earlier = await bed.workspace.checkOut(before);
       expect([await earlier.changes(), (await readdir(earlier.path)).includes('lib')]).toEqual([[], false]);

@@ -53,7 +53,7 @@ test('npm run dev serves the page with hot reload, restarts the daemon on a chan
     stream.terminate();
 
     const now = new Date();
-    utimesSync(join(REPOSITORY, 'packages', 'core', 'src', 'index.ts'), now, now);
+    utimesSync(join(REPOSITORY, 'packages', 'core', 'src', 'lesson', 'rate.ts'), now, now);
     const second = Number(await find(/daemon ready \(pid (\d+)\)/));
     expect(second).not.toBe(first);
     expect(isAlive(first)).toBe(false);

@@ -110,12 +110,18 @@ describe('the loop', () => {
 
   it('refuses a second decision, and a task that is not its own', () => {
     const proposal = propose('proposed')!;
-    expect(mill.refusal({ type: 'proposal.refuse', ...about(proposal), why: 'no', by: ada })).toBe('conflict');
+    const tooSoon = mill.execute({ type: 'proposal.refuse', ...about(proposal), why: 'no', by: ada });
+    const stillChecked = { code: 'conflict', message: 'that proposal is still being checked' };
+    expect(tooSoon).toMatchObject({ ok: false, refusal: stillChecked });
     check(proposal);
     const accept = { type: 'proposal.accept', ...about(proposal), taskId: mill.add(), by: ada } as const;
     expect(mill.refusal(accept)).toBe('not_found');
     mill.must({ type: 'proposal.refuse', ...about(proposal), why: 'no', by: ada });
-    expect(mill.refusal({ type: 'proposal.refuse', ...about(proposal), why: 'no', by: ada })).toBe('conflict');
+    const tooLate = mill.execute({ type: 'proposal.refuse', ...about(proposal), why: 'no', by: ada });
+    expect(tooLate).toMatchObject({
+      ok: false,
+      refusal: { code: 'conflict', message: 'proposal 1 is already refused' },
+    });
     expect(mill.refusal({ ...accept, proposalId: 'proposal_9' })).toBe('not_found');
     expect(category()).toMatchObject({ refused: 1, approved: 0 });
   });

@@ -348,6 +348,10 @@ const ADDED: [string, [string, Edit][]][] = [
       ],
       ['a wider import', swap('{ area }', '{ area, round }')],
       ['a wrapped call', swap('area(-1), /negative/', '\n      area(-1),\n      /negative/,\n    ')],
+      [
+        'a case that swaps its own names',
+        end("it('swaps', () => { let [a, b] = [1, 2]; [a, b] = [b, a]; assert.equal(area(a), 4); });"),
+      ],
       ['a comment', put('    assert.throws', '    // why\n')],
       [
         'a loop of cases',

@@ -27,6 +27,8 @@ describe('tasks that wait to be merged', { timeout: 60_000 }, () => {
     const prepared = await bodies('merge.prepared');
     expect(new Set(prepared.slice(1).map(({ lands, commit }) => lands ?? commit)).size).toBe(1);
     expect(prepared.map(({ evidence }) => evidence.length)).toEqual(Array(6).fill(2));
+    // Nothing was tried with a lease that had ended.
+    expect(bed.notes).toEqual([]);
   });
 
   it('land one at a time with a batch of one', async () => {
