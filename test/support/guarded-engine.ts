@@ -41,6 +41,7 @@ export class GuardedEngine {
       learnedGuards: this.tools.guards,
       calls: this.tools.calls,
       ownSessions: this.tools.sessions,
+      knowledge: { gotchas: async () => [], all: async () => [], instructions: async () => [] },
     }));
     const { store, clock, projectId, notes } = this.bed;
     const project = { ...(await store.project(projectId))!, root };

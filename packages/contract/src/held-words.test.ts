@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { alsoText, causesOf } from './held-words.ts';
+import { alsoText, causesOf, withoutTaskName } from './held-words.ts';
 import type { NeedsYou } from './view.ts';
 
 const need = (number: number, why: string, holds: NeedsYou['holds'] = 'waiting'): NeedsYou => ({
@@ -17,4 +17,15 @@ test('a cause that an alert tells is no entry of its own; other tasks are', () =
   const needs = [need(1, PREPARE), need(2, PREPARE), need(3, PREPARE, 'question')];
   expect(causesOf(needs, [`${PREPARE}\nThe tasks wait.`]).map(({ number }) => number)).toEqual([3]);
   expect(causesOf(needs).map(({ number }) => number)).toEqual([1, 3]);
+});
+
+test.each([
+  ['#7 Sell bread: gate test failed', 'gate test failed'],
+  ['#7 Sell bread is stuck: no money', 'is stuck: no money'],
+  ['#7: the agent proposes rye.', 'the agent proposes rye.'],
+  ['#71 Sell bread is stuck', '#71 Sell bread is stuck'],
+  ['Which flour for #7 Sell bread?', 'Which flour for #7 Sell bread?'],
+])('a text beside its task does not name the task again: %s', (text, shown) => {
+  expect(withoutTaskName(text, { number: 7, title: 'Sell bread' })).toBe(shown);
+  expect(withoutTaskName(text, null)).toBe(text);
 });

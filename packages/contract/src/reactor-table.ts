@@ -230,8 +230,8 @@ export const REACTORS = {
   },
   'own-sessions': {
     role: 'person',
-    on: [],
-    clock: 'every minute',
+    on: ['question.asked', 'question.answered', 'question.closed', 'task.blocked'],
+    clock: 'every minute, and when the daemon stops',
     does: "Keeps what a person's own session is told at its start",
     isBackground: true,
   },

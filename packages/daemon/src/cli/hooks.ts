@@ -44,7 +44,10 @@ async function install(context: CliContext, options: Json & { local?: boolean })
   if (!changed) return;
   terminal.line('  In Claude Code sessions that start here from now on:');
   terminal.line('  - the guards check every tool before it runs');
-  terminal.line('  - a session starts with what Tidemill has learned about the repository');
+  terminal.line('  - a session is told at its start what needs you, the open work, and what Tidemill has learned');
+  terminal.line(
+    '  - a prompt that corrects the agent ("no, …", "you forgot …") is kept, so that Tidemill learns from it',
+  );
   terminal.line(
     gates.length > 0
       ? `  - a session that changed files is asked once to run the tests before it stops: ${gates.join(', ')}`

@@ -7,7 +7,7 @@ import { type CliContext, collect, integer, type Json, jsonOption, withProject }
 import { eventText, TaskNames } from './describe.ts';
 import { addDoctor } from './doctor.ts';
 import { EXIT } from './failure.ts';
-import { statusLines } from './live.ts';
+import { statusLines } from './status-lines.ts';
 import { dateAndTime, table, timeOfDay, took } from './terminal.ts';
 
 /** Commands that only read. */

@@ -1,6 +1,7 @@
-import { type Api, alsoText, causesOf, type ProjectStatus, progressWords, type WorkerView } from '@tidemill/contract';
+import type { Api, ProjectStatus } from '@tidemill/contract';
 import { eventText, isNews, TaskNames } from './describe.ts';
-import { elapsed, fit, pad, type Terminal, timeOfDay, wrap } from './terminal.ts';
+import { firstLine, statusLines } from './status-lines.ts';
+import { elapsed, fit, type Terminal, timeOfDay } from './terminal.ts';
 
 /** The shortest time between two redraws. */
 const REDRAW_MS = 100;
@@ -159,85 +160,4 @@ class LiveBlock {
     this.#terminal.out.write(`${up}\r${text}\u001b[0J`);
     this.#height = lines.length;
   }
-}
-
-const firstLine = (step: string) => step.trim().split('\n')[0] ?? '';
-
-const QUIET = ['verifier', 'merger'];
-
-/** On a task, or on a job. */
-const isBusy = ({ task, mode }: WorkerView) => task !== null || mode !== null;
-
-/** The state of a project in a few lines: stages, workers, what needs a person. Also what `tidemill status` prints. */
-export function statusLines(status: ProjectStatus, terminal: Terminal): string[] {
-  const { paint, width } = terminal;
-  const { project } = status;
-  const needsYou = causesOf(status.needsYou);
-  const lines = [
-    paint('bold', fit(`${project.name} → ${project.target}`, width - 20)) + paint('dim', `  ${stateText(status)}`),
-    '',
-  ];
-  const stages = Object.entries(status.tasks).filter(([, count]) => count > 0);
-  const counts = stages.map(([stage, count]) => `${stage} ${paint('bold', String(count))}`).join('  ');
-  lines.push(`  ${counts || 'no tasks yet; add one with tidemill task add "…"'}`, '');
-  for (const hold of status.holds) lines.push(...wrap(hold, width - 4).map((line) => paint('yellow', `  ${line}`)), '');
-  for (const worker of status.workers) {
-    if (isBusy(worker) || worker.desired !== 'running' || !QUIET.includes(worker.role))
-      lines.push(workerLine(worker, terminal), ...progressLine(worker, terminal));
-  }
-  for (const { step, elapsedMs } of status.preparing)
-    lines.push(fit(`  preparing: ${firstLine(step)}, ${elapsed(elapsedMs)}`, width));
-  if (needsYou.length > 0) {
-    lines.push('', paint('yellow', `  needs you: ${needsYou.length}`));
-    for (const { number, title, why, command, also } of needsYou.slice(0, 5)) {
-      lines.push(fit(`  #${number} ${title}${alsoText(also)}: ${why}`, width));
-      if (command) lines.push(paint('dim', fit(`     ${command}`, width)));
-    }
-    if (needsYou.length > 5) lines.push(paint('dim', `  and ${needsYou.length - 5} more: tidemill status --json`));
-  }
-  // Questions of parked tasks are listed above, and celebratory ones need no answer.
-  const waiting = status.questions.filter(({ task, type }) => task?.stage !== 'needs_info' && type !== 'celebratory');
-  if (waiting.length > 0) {
-    lines.push('', paint('yellow', `  questions: ${waiting.length}`));
-    for (const { ref, text, command } of waiting.slice(0, 3)) {
-      lines.push(fit(`  ${ref} ${text}`, width));
-      lines.push(paint('dim', fit(`     ${command}`, width)));
-    }
-  }
-  return lines;
-}
-
-function stateText({ running, idle, workers, total, holds }: ProjectStatus): string {
-  if (!running) return total > 0 ? 'not running; start with tidemill up' : 'not running';
-  const busy = workers.filter(isBusy).length;
-  const isHeld = workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
-  if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}; continue with tidemill resume`;
-  return busy > 0 ? `${busy} working` : holds.length > 0 ? 'no new work starts' : idle ? 'idle' : 'starting';
-}
-
-function workerLine(worker: WorkerView, { paint, width }: Terminal): string {
-  const name = pad(worker.name, 14);
-  const isHeld = worker.desired !== 'running';
-  const state = worker.desired === 'frozen' ? 'frozen' : worker.status;
-  if (!worker.task && worker.mode && !isHeld)
-    return `  ${paint('green', name)}${state} (${worker.mode}) ${elapsed(worker.elapsedMs)}`;
-  if (!worker.task) {
-    const error = worker.status === 'crashed' || worker.status === 'failed' ? `: ${worker.lastError ?? ''}` : '';
-    return `  ${paint(error ? 'red' : isHeld ? 'gray' : 'yellow', name)}${paint('dim', fit(`${state}${error}`, width - 18))}`;
-  }
-  const { number, title, stage } = worker.task;
-  const percent = worker.progress?.percent ?? null;
-  const progress = percent === null ? '' : ` ${Math.round(percent)} %`;
-  const right = `${pad(isHeld ? state : `${stage}${progress}`, 15)}${elapsed(worker.elapsedMs).padStart(9)}`;
-  const colour = worker.role === 'reviewer' ? 'blue' : 'green';
-  return `  ${paint(colour, name)}${pad(fit(`#${number} ${title}`, width - 44), width - 42)}${right}`;
-}
-
-/** What its agent shows: steps, turns, tools, time, and what it does now. */
-function progressLine({ task, progress, runMs, usualMs }: WorkerView, { paint, width }: Terminal): string[] {
-  if (!task || !progress) return [];
-  const time = runMs !== null && usualMs !== null ? `${elapsed(runMs)}, usually ${elapsed(usualMs)}` : '';
-  const now = progress.text || progress.tools?.current || '';
-  const parts = [progressWords(progress), time, now].filter((part) => part !== '');
-  return parts.length === 0 ? [] : [paint('dim', fit(`${' '.repeat(16)}${parts.join(' · ')}`, width))];
 }

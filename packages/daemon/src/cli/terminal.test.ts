@@ -17,6 +17,12 @@ describe('text on a terminal', () => {
     expect(oneLine('a\u001b[31mred\u001b[0m\r\nb\u0007')).toBe('ared b');
   });
 
+  test('lines of an error become one line, without the indentation between them', () => {
+    expect(oneLine('TypeError: no money\n    at sell (bakery.js:12:3)')).toBe(
+      'TypeError: no money at sell (bakery.js:12:3)',
+    );
+  });
+
   test.each(['plain', '長い題名です', 'e\u0301'.repeat(30), 'x'.repeat(300)])('%s is cut to its width', (text) => {
     for (const width of [1, 5, 10, 80]) expect(widthOf(fit(text, width))).toBeLessThanOrEqual(width);
   });

@@ -47,7 +47,7 @@ export function oneLine(text: string): string {
 /** The same, keeping the indentation. */
 export const harmless = (text: string) =>
   plainText(text)
-    .replace(/[\n\t]+/g, ' ')
+    .replace(/[\n\t]\s*/g, ' ')
     .trimEnd();
 
 /** Columns a character takes on a terminal: East Asian wide forms and pictures two, combining marks none. */

@@ -80,6 +80,7 @@ export class Engine {
   #offCommit: () => void = () => undefined;
   #reactors: ReactorHandle[] = [];
   #lookAtPulls: (() => void) | null = null;
+  #ownSessions: OwnSessionWatch | null = null;
 
   constructor(given: EngineDeps) {
     const { signal } = this.#stopped;
@@ -163,6 +164,7 @@ export class Engine {
       slots: () => fleet.slots,
       lookAtTarget: () => this.#prover.baseline.lookAgain(),
     });
+    this.#ownSessions = knowledge && ownSessions ? new OwnSessionWatch(deps, knowledge, ownSessions) : null;
     const isTesting = () => fleet.slots.some(({ leased }) => leased?.isTesting === true);
     const tryAgain = () => {
       this.#agentBackoff.clear();
@@ -193,7 +195,7 @@ export class Engine {
       new PromotionWatch(deps),
       ...(deps.promptFiles ? [new PromptWatch(deps, deps.promptFiles)] : []),
       ...(deps.improvements ? [new LoopReactor(deps, known)] : []),
-      ...(knowledge && ownSessions ? [new OwnSessionWatch(deps, knowledge, ownSessions)] : []),
+      ...(this.#ownSessions ? [this.#ownSessions] : []),
       ...guardReactors(deps),
       ...this.tracker.reactors(),
       new ConflictForecast(deps, async () => (await this.#outages.look()) !== null),
@@ -275,6 +277,12 @@ export class Engine {
     await this.outside.settled();
     await this.#starts.settled();
     await reactorsStopped;
+    // A session that starts while no daemon runs is told the last state.
+    await this.#ownSessions
+      ?.handle()
+      .catch((error: unknown) =>
+        this.#deps.onNote('what own sessions are told could not be brought up to date', error),
+      );
     await this.fleet
       .close()
       .catch((error: unknown) => this.#deps.onNote('the session files could not be brought up to date', error));

@@ -47,6 +47,15 @@ test('a client that shows forms asks its person; what the model proposes is a su
   expect(await answerOf(ref)).toMatchObject({ option: 'Spaces', by: { kind: 'token', name: 'the-operator' } });
 });
 
+test('a question in the list names its task once', async () => {
+  const ref = await asked({ text: '#1 Ask me: tabs or spaces?' });
+  const { number } = (await bed.served.api.questions({ project: bed.served.project })).find((q) => q.ref === ref)!
+    .task!;
+  const again = await asked({ text: `#${number + 1} Ask me: tabs or spaces?` });
+  const { text } = await use(await bed.connect('viewer'), 'questions', { op: 'list' });
+  expect(text).toContain(`${again} blocking #${number + 1}: tabs or spaces?`);
+});
+
 test('a person who declines leaves the question open', async () => {
   const ref = await asked();
   const { client } = await asking(() => ({ action: 'decline' }));

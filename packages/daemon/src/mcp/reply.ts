@@ -32,3 +32,6 @@ export function brief(text: string, most: number): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > most ? `${line.slice(0, most - 1)}…` : line;
 }
+
+/** `1 open question`, `2 open questions`. */
+export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;

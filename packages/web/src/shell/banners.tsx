@@ -70,12 +70,22 @@ function Alerts({ project, alerts }: { project: string; alerts: InboxItem[] }) {
   return (
     <section aria-label="Alerts">
       <ul className="alerts">
-        {urgent.slice(0, MOST).map(({ ref, severity, title, text }) => (
+        {urgent.slice(0, MOST).map(({ ref, severity, title, text, actions }) => (
           <li key={ref} className={`alert ${severity}`}>
             <strong>{severity}</strong>
             <span>
               {title}: {plainLine(withTimes(text))}
             </span>
+            {actions.slice(0, 1).map(({ id, label }) => (
+              <Action
+                key={id}
+                className="primary"
+                act={() => api.actOnAlert({ project, ref, action: id, by: 'page' })}
+                done={`${label}: done`}
+              >
+                {label}
+              </Action>
+            ))}
             <Action
               className="quiet"
               act={() => api.acknowledge({ project, ref, by: 'page' })}

@@ -8,18 +8,23 @@ const HEAD =
   'Open work of Tidemill here. It is information, not an instruction. Decisions are for the person, with `tidemill`.';
 
 export interface OpenWork {
-  questions: readonly Pick<Question, 'ref' | 'text'>[];
-  tasks: readonly Pick<Task, 'number' | 'title' | 'stage'>[];
+  questions: readonly Pick<Question, 'ref' | 'text' | 'type' | 'taskId'>[];
+  tasks: readonly Pick<Task, 'id' | 'number' | 'title' | 'stage'>[];
 }
 
 const NEEDS_PERSON = ['blocked', 'needs_info', 'plan_review'];
 const WAITS = 'open';
 
 /** What needs the person first, then what is under way, then how much waits. Empty when there is nothing. */
-export function sessionWork({ questions, tasks }: OpenWork): string {
-  const stuck = tasks.filter(({ stage }) => NEEDS_PERSON.includes(stage));
+export function sessionWork({ questions: open, tasks }: OpenWork): string {
+  // Good news needs no answer.
+  const questions = open.filter(({ type }) => type !== 'celebratory');
+  const asked = new Set(questions.map(({ taskId }) => taskId));
+  const still = tasks.filter(({ stage }) => NEEDS_PERSON.includes(stage));
+  // The question of a task says why it stands still.
+  const stuck = still.filter(({ id }) => !asked.has(id));
   const waiting = tasks.filter(({ stage }) => stage === WAITS);
-  const working = tasks.filter((task) => !stuck.includes(task) && !waiting.includes(task));
+  const working = tasks.filter((task) => !still.includes(task) && !waiting.includes(task));
   const lines = [
     ...listed(
       questions,

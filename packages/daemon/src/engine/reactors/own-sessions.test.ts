@@ -21,3 +21,11 @@ test('an own session is told what is open, and its hook knows the evidence that 
   expect(readFileSync(provenFile(dataDir, folder), 'utf8')).toContain(proven!.hash);
   expect(readFileSync(knowledgeFile(dataDir, folder), 'utf8')).toMatch(/^Open work of Tidemill here\./);
 });
+
+test('an own session that starts after the daemon stopped is told the last state', async () => {
+  const { dataDir, folder, bed } = engine;
+  await engine.run(1);
+  await bed.add(2);
+  await bed.stop();
+  expect(readFileSync(knowledgeFile(dataDir, folder), 'utf8')).toMatch(/#2 |1 waiting in the queue/);
+});

@@ -19,6 +19,7 @@ export class OwnSessionWatch implements RoutedReactor {
   readonly projectId: string;
   readonly on = REACTORS['own-sessions'].on;
   readonly everyMs = EVERY_MS;
+  readonly atOnce = 100;
   readonly #deps: Deps;
   readonly #knowledge: Pick<Knowledge, 'all'>;
   readonly #sessions: OwnSessions;

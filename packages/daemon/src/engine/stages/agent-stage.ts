@@ -163,7 +163,8 @@ async function build(
     if (unchanged.length > 0) {
       same += 1;
       if (same > 1) {
-        const message = `The agent submitted the same code again, although ${unchanged.join(', ')} had failed on it.`;
+        const gates = `${unchanged.length === 1 ? 'gate' : 'gates'} ${unchanged.join(', ')}`;
+        const message = `The agent submitted the same code again, although ${gates} had failed on it.`;
         return { outcome: 'failed', envelope, failure: 'no_progress', message };
       }
       await leased.must({ type: 'run.send_back', runId, gates: unchanged });

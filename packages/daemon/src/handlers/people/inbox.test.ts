@@ -56,6 +56,16 @@ test('inbox items that block work come first, then the more severe, then the old
   expect(items[1]).toMatchObject({ kind: 'alert', severity: 'error', command: `tidemill inbox ack ${items[1]!.ref}` });
 });
 
+test('a question about a task does not name the task a second time', async () => {
+  const { id: taskId } = await bed.api.addTask({ project, title: 'Sell bread' });
+  const text = '#1 Sell bread: gate test failed.';
+  const questions = [AskedQuestion.parse({ text, type: 'clarifying' })];
+  const by = { agent: 'engine', source: 'engine', sourceId: 'x' } as const;
+  await must({ type: 'question.ask', projectId: project, taskId, stage: 'open', ...by, questions });
+  const [item] = await bed.api.inbox({ project });
+  expect(item).toMatchObject({ title: 'gate test failed.', task: { number: 1, title: 'Sell bread' } });
+});
+
 test('an alert is acknowledged by the name the inbox shows, once; a question is answered instead', async () => {
   await alert('small', 'info');
   await alert('large', 'error');

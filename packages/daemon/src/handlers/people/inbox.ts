@@ -9,6 +9,7 @@ import {
   type RouteRequest,
   Severity,
   type Task,
+  withoutTaskName,
 } from '@tidemill/contract';
 import { severityOf } from '@tidemill/core';
 import { executeTogether } from '../../engine/flows/atomic.ts';
@@ -105,7 +106,7 @@ function questionItem(question: QuestionView): InboxItem {
     severity: severityOf(question),
     isBlocking: holds || type === 'blocking',
     at: askedAt,
-    title: text,
+    title: withoutTaskName(text, task),
     text: context,
     command,
     actions: [],

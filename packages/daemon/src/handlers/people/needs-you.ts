@@ -1,4 +1,4 @@
-import { HELD_WORDS, type NeedsYou, type Project, type Task } from '@tidemill/contract';
+import { HELD_WORDS, type NeedsYou, type Project, type Task, withoutTaskName } from '@tidemill/contract';
 import type { Store, TaskQuery, Workload } from '../../ports.ts';
 import { commandFor } from './question.ts';
 
@@ -47,7 +47,7 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
   const named = (verb: string, rest = '') => `tidemill task ${verb} ${task.number}${rest}`;
   if (task.stage === 'needs_info') {
     const asked = await store.record('question', task.openQuestions[0]?.id ?? '');
-    const why = task.openQuestions.map(({ text }) => text).join(' / ');
+    const why = task.openQuestions.map(({ text }) => withoutTaskName(text, task)).join(' / ');
     return { why, command: asked ? commandFor(asked, task) : named('retry', ' --note "…"') };
   }
   if (task.stage === 'blocked') {
@@ -75,10 +75,9 @@ async function advice(store: Store, task: Task): Promise<Pick<NeedsYou, 'why' | 
 }
 
 /** Its first line, without the name of the task. */
-function questionOf({ number, title, openQuestions }: Task): string {
-  const [first = ''] = (openQuestions[0]?.text ?? '').split('\n');
-  const name = `#${number} ${title}: `;
-  return first.startsWith(name) ? first.slice(name.length) : first;
+function questionOf(task: Task): string {
+  const [first = ''] = (task.openQuestions[0]?.text ?? '').split('\n');
+  return withoutTaskName(first, task);
 }
 
 async function cancelledDependency(store: Store, { dependsOn }: Task): Promise<Task | null> {

@@ -1,8 +1,8 @@
 import { inputRequired, inputResponse } from '@modelcontextprotocol/server';
-import { AppError, type QuestionView } from '@tidemill/contract';
+import { AppError, type QuestionView, withoutTaskName } from '@tidemill/contract';
 import { z } from 'zod';
 import { answerGiven, formOf } from '../question-form.ts';
-import { brief, shown, type ToolReply, told } from '../reply.ts';
+import { brief, count, shown, type ToolReply, told } from '../reply.ts';
 import { ADDERS, AGENTS, type McpRole, READERS } from '../roles.ts';
 import { type McpCall, tool } from '../tool.ts';
 
@@ -36,7 +36,7 @@ export const questionsTool = tool(
     const open = await session.api.questions({ project }, signal);
     if (op === 'list') {
       if (open.length === 0) return told('No question is open.');
-      return shown(`${open.length} open questions.`, open.slice(0, 20).map(line).join('\n'));
+      return shown(`${count(open.length, 'open question')}.`, open.slice(0, 20).map(line).join('\n'));
     }
     const found = named(open, question);
     if (op === 'show') return shown(`Question ${found.ref}.`, questionText(found));
@@ -45,7 +45,7 @@ export const questionsTool = tool(
 );
 
 const line = ({ ref, type, task, text }: QuestionView) =>
-  `${ref} ${type}${task ? ` #${task.number}` : ''}: ${brief(text, 200)}`;
+  `${ref} ${type}${task ? ` #${task.number}` : ''}: ${brief(withoutTaskName(text, task), 200)}`;
 
 function questionText({ ref, type, text, context, options, defaultAnswer, agent }: QuestionView): string {
   return [

@@ -1,7 +1,7 @@
 import { AppError, type LogSearch } from '@tidemill/contract';
 import { z } from 'zod';
 import { searchFile } from '../log-file.ts';
-import { shown, told } from '../reply.ts';
+import { count, shown, told } from '../reply.ts';
 import { AGENTS, READERS } from '../roles.ts';
 import { tool } from '../tool.ts';
 
@@ -45,7 +45,7 @@ const defined = <T extends object>(value: T): Partial<T> =>
 function replyOf(found: LogSearch[], isPart: boolean) {
   if (found.length === 0) return told('There is no output.');
   const parts = found.map(({ kind, id, label, bytes, matches, lines, next, note }) => {
-    const head = `${kind} ${id} ${label}: ${note ?? `${matches} matching lines in ${size(bytes)}`}${next === null ? '' : `, more with cursor ${next}`}`;
+    const head = `${kind} ${id} ${label}: ${note ?? `${count(matches, 'matching line')} in ${size(bytes)}`}${next === null ? '' : `, more with cursor ${next}`}`;
     return [head, ...lines.map(({ line, text }) => (isPart ? text : `${line}: ${text}`))].join('\n');
   });
   return shown(`${found.length === 1 ? 'One log' : `${found.length} logs`}.`, parts.join('\n'));

@@ -1,12 +1,12 @@
 import type { TaskDetail, TaskSummary } from '@tidemill/contract';
-import { brief } from '../reply.ts';
+import { brief, count } from '../reply.ts';
 
 /** One line per task: what a reader needs to choose one. */
 export function taskLine({ number, stage, priority, title, worker, blocked, waiting, ...task }: TaskSummary): string {
   const notes = [
     worker,
     blocked && `blocked: ${blocked.reason}`,
-    task.openQuestions.length > 0 && `${task.openQuestions.length} open questions`,
+    task.openQuestions.length > 0 && count(task.openQuestions.length, 'open question'),
     task.unmet > 0 && `after ${task.after.map((each) => `#${each}`).join(', ')}`,
     waiting && 'waits',
   ].filter(Boolean);
