@@ -64,7 +64,7 @@ describe('the loop, by command line only', () => {
     ]);
     const categories = await machine.run(['loop', 'categories'], root);
     expect(categories.stdout).toMatch(/error-handling\s+resting/);
-    expect(categories.stdout).toMatch(/code-quality\s+\w+.*\d\/1\/1\/0/);
+    expect(categories.stdout).toMatch(/code-quality\s+\w+.*\d\/1\/1\/0\s+0\.3/);
     expect(categories.stdout).toMatch(/security\s+later/);
 
     for (const [args, message] of [

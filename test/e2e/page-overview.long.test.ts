@@ -201,6 +201,21 @@ describe('the overview', { timeout: 4 * PATIENCE_MS }, () => {
     await own.context().close();
   });
 
+  test('says which step of preparing runs, and for how long', async () => {
+    const running = '"preparing":[{"step":"npm ci","elapsedMs":40000}]';
+    const preparing = (message: string) => message.replaceAll('"preparing":[]', running);
+    const { own } = await pageWithSocket(preparing);
+    await own.route('**/status', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: preparing(await response.text()) });
+    });
+    await own.goto(bed.link);
+    const now = own.getByRole('region', { name: 'Working now' });
+    await now.getByText(/^preparing: npm ci, 4\d s$/).waitFor();
+    await own.unrouteAll({ behavior: 'ignoreErrors' });
+    await own.context().close();
+  });
+
   test('a part that cannot be loaded shows an error, and the frame stays', async () => {
     const own = await bed.context.newPage();
     await own.route('**/assets/fleet-page-*.js', (route) => route.abort());

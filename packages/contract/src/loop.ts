@@ -99,6 +99,8 @@ export const CategoryView = z.object({
   approved: z.number().int(),
   landed: z.number().int(),
   reverted: z.number().int(),
+  /** Its proposals that became tasks, for each of the last four weeks, on average. */
+  tasksPerWeek: z.number(),
   /** The average of people's scores; null without one. */
   score: z.number().nullable(),
   /** How much it counts when the next category is chosen. */

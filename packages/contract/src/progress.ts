@@ -35,11 +35,21 @@ export type ProgressReport = Partial<ProgressChange>;
 
 export const NO_PROGRESS: RunProgress = { percent: null, text: '', turns: null, tools: null, todo: [] };
 
+/** A step that begins with the id of a criterion: a reviewer's list has one for each. */
+const CRITERION = /^(?:C\d+|AC-\d+(?:\.\d+)*(?:\.[a-z])?)(?![\w-])/;
+
+/** What is done of a to-do list: `3 of 5 criteria` where it lists criteria, else `3 of 7 steps`. Empty without a list. */
+export function todoWords(todo: readonly TodoItem[]): string {
+  const criteria = todo.filter(({ text }) => CRITERION.test(text));
+  const [listed, name] = criteria.length > 0 ? [criteria, 'criteria'] : [todo, 'steps'];
+  const done = listed.filter(({ status }) => status === 'done').length;
+  return listed.length === 0 ? '' : `${done} of ${listed.length} ${name}`;
+}
+
 /** Progress in a few words: `3 of 7 steps · turn 12 of 200 · 30 tools`. Empty when nothing is known. */
 export function progressWords({ percent, turns, tools, todo }: RunProgress): string {
-  const done = todo.filter(({ status }) => status === 'done').length;
   const parts = [
-    ...(todo.length > 0 ? [`${done} of ${todo.length} steps`] : percent === null ? [] : [`${Math.round(percent)} %`]),
+    ...(todo.length > 0 ? [todoWords(todo)] : percent === null ? [] : [`${Math.round(percent)} %`]),
     ...(turns ? [`turn ${turns.used} of ${turns.limit}`] : []),
     ...(tools ? [`${tools.used} ${tools.used === 1 ? 'tool' : 'tools'}`] : []),
   ];

@@ -22,6 +22,16 @@ export const percent = (part: number) => `${Math.round(part * 100)} %`;
 export const otherVersionText = (version: string) =>
   `Tidemill is running${version ? ` with version ${version}` : ''}, and this extension has another version: it cannot read everything that Tidemill says. Update the older of the two, and restart Tidemill.`;
 
+/** A step that begins with the id of a criterion: a reviewer's list has one for each. */
+const CRITERION = /^(?:C\d+|AC-\d+(?:\.\d+)*(?:\.[a-z])?)(?![\w-])/;
+
+/** `3 of 5 criteria` where a to-do list lists criteria, else `3 of 7 steps`. */
+export function todoWords(todo: readonly { text: string; status: string }[]): string {
+  const criteria = todo.filter(({ text }) => CRITERION.test(text));
+  const [listed, name] = criteria.length > 0 ? [criteria, 'criteria'] : [todo, 'steps'];
+  return `${listed.filter(({ status }) => status === 'done').length} of ${listed.length} ${name}`;
+}
+
 const UNITS: [ms: number, name: string][] = [
   [86_400_000, 'd'],
   [3_600_000, 'h'],

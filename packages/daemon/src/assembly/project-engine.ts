@@ -228,7 +228,11 @@ async function changingParts(
     pullRequests,
     workflows: workflowsOf(config),
     batch: config.batch.size,
-    starts: { untested: isUntested(config) ? UNTESTED : null, waiting: config.limits.waiting ?? null },
+    starts: {
+      untested: isUntested(config) ? UNTESTED : null,
+      isTestless: config.untested,
+      waiting: config.limits.waiting ?? null,
+    },
     provesEach: config.batch.prove === 'each',
     tracker: await tracker.followed(config, { project, dataDir, clock, github: github(config) }),
     cleanup: (path) => cleanUp(config.cleanup, host, path, onNote),

@@ -64,8 +64,12 @@ export function categoryLines(categories: CategoryView[], { width }: Terminal): 
     each.state,
     each.lastUsedAt === null ? 'never' : `${elapsed(Math.max(0, Date.now() - each.lastUsedAt))} ago`,
     `${each.proposed}/${each.approved}/${each.landed}/${each.reverted}`,
+    each.tasksPerWeek.toFixed(1),
     each.score === null ? '-' : each.score.toFixed(1),
     oneLine(each.why),
   ]);
-  return table([['category', 'state', 'used', 'proposed/approved/landed/reverted', 'score', ''], ...rows], width);
+  return table(
+    [['category', 'state', 'used', 'proposed/approved/landed/reverted', 'a week', 'score', ''], ...rows],
+    width,
+  );
 }

@@ -44,6 +44,8 @@ export interface FollowedTracker {
 export interface StartRules {
   /** Why nothing would show that a change works; null if a gate does. */
   untested: string | null;
+  /** A person said that there are no tests. */
+  isTestless: boolean;
   /** How many results may wait for a person; null: two for each builder. */
   waiting: number | null;
 }

@@ -57,6 +57,8 @@ export interface GateRequest {
   known?(gate: string): Promise<string[] | null>;
   /** How many tests a gate ran on the target. Null: unknown. Absent: there is nothing to compare with. */
   counted?(gate: string): Promise<GateCounts | null>;
+  /** No gate ran a test on the target, and nobody said that there are none. Absent: it does not matter. */
+  untested?(): Promise<boolean>;
   /** The text of files on the target. */
   before?(files: string[]): Promise<Map<string, string>>;
   /** Observe everything that the gates look at, although it takes longer. Otherwise only reads of the changed files. */

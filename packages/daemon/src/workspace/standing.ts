@@ -97,15 +97,20 @@ async function create(site: Site, place: Place, notes: string[]): Promise<Standi
   if (tip !== start) refs.push({ ref: place.tipRef, to: start });
   // Not by `worktree add -b`, which would start a git of its own for it.
   if (!branch) refs.push({ ref: place.branchRef, to: start });
+  // One that was left would make a checkout that is cut short look finished.
+  await rm(place.index, { force: true });
   await site.shared(async () => {
     if (refs.length > 0) await moveRefs(site, refs);
-    const add = ['worktree', 'add', '-q', place.path, place.branch];
+    const add = ['worktree', 'add', '-q', '--no-checkout', place.path, place.branch];
     await site.git(add).catch((error) => refuseAdd(error, place));
   });
   const admin = await findAdmin(site, place);
   if (!admin) throw new AppError('git_failed', `git did not register the worktree ${place.path}`);
   const standing = { ...place, admin };
-  await copyIndex(join(admin, 'index'), place.index);
+  // Only the registration needs its turn: the files of several worktrees are written at the same time.
+  const index = join(admin, 'index');
+  await site.gitAt(standing, index)(['reset', '-q', '--hard', '--no-recurse-submodules']);
+  await copyIndex(index, place.index);
   await rm(place.marker, { force: true });
   await stampAgentIndex(site, standing);
   return standing;

@@ -1,5 +1,5 @@
 import type { MetricFigures, WorkerOperation, WorkerStatus, WorkerView } from '@tidemill/contract';
-import { elapsed, money, percent, stageText } from '../words.ts';
+import { elapsed, money, percent, stageText, todoWords } from '../words.ts';
 
 export interface CardButton {
   operation: WorkerOperation | 'reassign';
@@ -61,7 +61,7 @@ function doingOf({ task, mode, desired, desiredBy, status }: WorkerView): string
   return status === 'idle' ? 'Waiting for work.' : 'Takes the next task automatically.';
 }
 
-/** An agent with a list shows its steps. What is not known is not guessed. */
+/** An agent with a list shows its steps, a reviewer the criteria that it has judged. What is not known is not guessed. */
 function progressOf({ progress, task, mode }: WorkerView): Card['progress'] {
   if (!task && !mode) return null;
   if (!progress) return { percent: null, text: '' };
@@ -70,7 +70,7 @@ function progressOf({ progress, task, mode }: WorkerView): Card['progress'] {
   const active = todo.find(({ status }) => status === 'active')?.text;
   const known = todo.length > 0 ? (done / todo.length) * 100 : progress.percent;
   const parts = [
-    ...(todo.length > 0 ? [`${done} of ${todo.length} steps`] : []),
+    ...(todo.length > 0 ? [todoWords(todo)] : []),
     ...(known === null ? [] : [`${Math.round(known)} %`]),
     ...(turns ? [`turn ${turns.used} of ${turns.limit}`] : []),
     ...(tools?.current ? [tools.current] : []),

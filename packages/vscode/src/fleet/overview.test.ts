@@ -1,4 +1,10 @@
-import { type AccountView, type MetricFigures, ProjectStatus, type WorkerView } from '@tidemill/contract';
+import {
+  type AccountView,
+  type MetricFigures,
+  ProjectStatus,
+  progressWords,
+  type WorkerView,
+} from '@tidemill/contract';
 import { describe, expect, test } from 'vitest';
 import { SEEN_NOTHING, type Seen } from '../connection/seen.ts';
 import { cardOf } from './card.ts';
@@ -91,6 +97,24 @@ describe('the card of an agent', () => {
       since: 40_000,
       progress: { percent: 25, text: '1 of 4 steps · 25 % · turn 3 of 200 · write' },
     });
+  });
+
+  test('counts the criteria that a reviewer has judged, in the words of the page', () => {
+    const steps = [
+      ['Read the change', 'done'],
+      ['C1 sorts numbers', 'done'],
+      ['AC-1.2.b: an empty list stays empty', 'done'],
+      ['C3', 'pending'],
+    ] as const;
+    const todo = steps.map(([text, status]) => ({ text, status }));
+    const progress = { percent: 75, text: '', turns: null, tools: null, todo };
+    expect(cardOf(worker({ task: TASK, progress }), undefined, 0).progress?.text).toBe('2 of 3 criteria · 75 %');
+    expect(progressWords(progress)).toBe('2 of 3 criteria');
+    const words = ['C++ is compiled', 'AC power', 'C1-style'].map((text) => ({ text, status: 'done' as const }));
+    expect([progressWords({ ...progress, todo: words }), progressWords({ ...progress, todo: [] })]).toEqual([
+      '3 of 3 steps',
+      '75 %',
+    ]);
   });
 
   test('of a crashed agent shows the error and offers to restart it', () => {

@@ -5,7 +5,7 @@ import type { Prepared } from '../../ports.ts';
 import type { EngineDeps, StartRules } from '../deps.ts';
 
 const MINUTE = 60_000;
-const STARTS: StartRules = { untested: null, waiting: null };
+const STARTS: StartRules = { untested: null, isTestless: false, waiting: null };
 const projectId = 'project_1';
 
 let bed: EngineBed;

@@ -9,6 +9,7 @@ import { recordLesson } from './record-lesson.ts';
 let bed: EngineBed;
 afterEach(() => bed.close());
 const ada = personActor('ada');
+const nothing = { prompt: '', promptTokens: 0, dropped: [], model: null, tools: null, maxTurns: null, timeoutMs: null };
 const sources = async () => ({ store: bed.store, project: (await bed.store.project(bed.projectId))! });
 
 test('a specification is given lessons by topic and file, and those for all projects', async () => {
@@ -68,6 +69,52 @@ test('a plan is given the three nearest traces of other work within 1,000 tokens
   expect(near.map(({ id }) => id)).not.toEqual(expect.arrayContaining(['trace_2']));
   expect(near.reduce((sum, { what }) => sum + what.length, 0)).toBeLessThan(4_000);
   expect(await nearTraces(await sources(), task, 'implement')).toEqual([]);
+});
+
+test('the prompt of a plan has the nearest traces, and that of a specification the lessons that fit it', async () => {
+  const told: string[][] = [];
+  bed = await EngineBed.open({ defaultPipeline: 'feature' }, () => ({
+    prompts: {
+      render: async ({ mode, traces = [] }) => {
+        told.push([mode, ...traces.map(({ what }) => what)]);
+        return nothing;
+      },
+      renderJob: async ({ mode }, { lessons }) => {
+        told.push([mode, ...lessons.map(({ text }) => text)]);
+        return nothing;
+      },
+    },
+  }));
+  const { projectId } = bed;
+  const draft = { kind: 'pattern' as const, why: '', filePatterns: [], action: null, scope: 'project' as const };
+  await recordLesson(
+    { store: bed.store, ids: createIds(bed.clock), project: { id: projectId } },
+    { ...draft, text: 'Exports stream their rows', topics: ['export'] },
+    { traceIds: [], taskIds: [], runId: null, by: ada },
+  );
+  const trace: Omit<Trace, 'noun' | 'projectId'> = {
+    ...{ id: 'trace_1', type: 'failure', source: 'gate', subjectId: null, runId: null, taskNumber: 9, agent: null },
+    ...{
+      files: [],
+      key: 'header',
+      what: 'The export lost its header',
+      correct: null,
+      why: null,
+      at: 1,
+      seq: null,
+      by: ada,
+    },
+  };
+  await bed.must({ type: 'trace.store', projectId, trace });
+  await bed.add(1, { title: 'Export parts', accept: ['it works'] });
+  const source = { kind: 'text', ideaId: null, text: 'An export of all parts' } as const;
+  await bed.must({ type: 'spec.request', projectId, specId: 'spec_1', title: 'Export', source, by: ada });
+  await bed.start();
+  await bed.pass(10_000);
+  expect(told.sort()).toEqual([
+    ['plan', 'The export lost its header'],
+    ['specify', 'Exports stream their rows'],
+  ]);
 });
 
 test('traces that a run was given are counted', async () => {

@@ -10,8 +10,13 @@ import {
 import { type CategoryState, restOf, scoreOf, weightOf } from '@tidemill/core';
 import type { CategoryText } from '../../ports.ts';
 
+const WEEKS = 4;
+const WEEK_MS = 7 * 24 * 3_600_000;
+
 export interface SeenCategory extends CategoryState {
   text: CategoryText;
+  /** When its proposals became tasks. */
+  acceptedAt: readonly number[];
   /** Null when it is in use. */
   unused: { state: 'off' | 'later' | 'broken'; why: string } | null;
 }
@@ -26,8 +31,13 @@ export function seeCategories(
 ): SeenCategory[] {
   const known = new Map(records.map((record) => [record.id, record]));
   const open = new Map<string, number>();
-  for (const proposal of proposals)
-    if (isOpenProposal(proposal)) open.set(proposal.category, (open.get(proposal.category) ?? 0) + 1);
+  const accepted = new Map<string, number[]>();
+  for (const proposal of proposals) {
+    const { category, status, decidedAt } = proposal;
+    if (isOpenProposal(proposal)) open.set(category, (open.get(category) ?? 0) + 1);
+    if (status === 'accepted' && decidedAt !== null)
+      accepted.set(category, [...(accepted.get(category) ?? []), decidedAt]);
+  }
   let left = EXPOSURES[exposure - 1]!.categories as number;
   return texts.map((text) => {
     const { slug } = text;
@@ -41,12 +51,13 @@ export function seeCategories(
         : left < 0
           ? ({ state: 'later', why: `needs a loop.exposure above ${exposure}` } as const)
           : null;
-    return { slug, text, unused, record: known.get(categoryId(projectId, slug)) ?? null, open: open.get(slug) ?? 0 };
+    const record = known.get(categoryId(projectId, slug)) ?? null;
+    return { slug, text, unused, record, open: open.get(slug) ?? 0, acceptedAt: accepted.get(slug) ?? [] };
   });
 }
 
 export function viewCategory(seen: SeenCategory, now: number): CategoryView {
-  const { slug, text, unused, record, open } = seen;
+  const { slug, text, unused, record, open, acceptedAt } = seen;
   const rest = unused ? null : restOf(seen, now);
   return {
     slug,
@@ -61,6 +72,7 @@ export function viewCategory(seen: SeenCategory, now: number): CategoryView {
     approved: record?.approved ?? 0,
     landed: record?.landed ?? 0,
     reverted: record?.reverted ?? 0,
+    tasksPerWeek: acceptedAt.filter((at) => at > now - WEEKS * WEEK_MS).length / WEEKS,
     score: record ? scoreOf(record) : null,
     weight: weightOf(record),
   };

@@ -1,4 +1,4 @@
-import { type Feedback, INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
+import { type Feedback, INTEGRITY_GATE, isBlocking, ranTests } from '@tidemill/contract';
 import { isComparedWith, newestByGate, type TaskGate, taskGates } from '@tidemill/core';
 import type { CleanCheckout, GateReport, GateRequest, Gates } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
@@ -176,11 +176,24 @@ export class Prover {
     return tries === 'twice' ? runTwice(gates, request) : gates.run(request);
   }
 
+  /** Whether gates whose figures count ran no test on the target, although tests are wanted. */
+  async #isUntested(base: string, leased: LeasedTask): Promise<boolean> {
+    const { gates, starts } = this.#deps;
+    if (!starts || starts.isTestless) return false;
+    for (const gate of gates.counted ?? [])
+      if (ranTests(await this.baseline.counted(base, gate, leased)) > 0) return false;
+    return true;
+  }
+
   /** What gates compare the work with: the target that it is based on. */
-  #compared(leased: LeasedTask, { base, tree }: BuiltWork): Pick<GateRequest, 'known' | 'counted' | 'before'> {
+  #compared(
+    leased: LeasedTask,
+    { base, tree }: BuiltWork,
+  ): Pick<GateRequest, 'known' | 'counted' | 'untested' | 'before'> {
     return {
       known: (gate) => this.baseline.findings(base, gate, leased),
       counted: (gate) => this.baseline.counted(base, gate, leased),
+      untested: () => this.#isUntested(base, leased),
       before: async (files) =>
         (await this.#deps.workspace.changedFiles(leased.ref, { trees: { base, tree }, alsoBefore: files })).before,
     };

@@ -29,6 +29,7 @@ export function Categories({ categories }: { categories: CategoryView[] }) {
               <th scope="col">Approved</th>
               <th scope="col">Landed</th>
               <th scope="col">Reverted</th>
+              <th scope="col">Tasks a week</th>
               <th scope="col">Score</th>
             </tr>
           </thead>
@@ -44,7 +45,8 @@ export function Categories({ categories }: { categories: CategoryView[] }) {
 }
 
 function Row({ category }: { category: CategoryView }) {
-  const { name, state, why, restsUntil, lastUsedAt, proposed, approved, landed, reverted, score } = category;
+  const { name, state, why, restsUntil, lastUsedAt, proposed, approved, landed, reverted, tasksPerWeek, score } =
+    category;
   const now = useNow();
   const isRecent = lastUsedAt !== null && now - lastUsedAt < MONTH_MS;
   return (
@@ -66,6 +68,7 @@ function Row({ category }: { category: CategoryView }) {
       <td>{approved}</td>
       <td>{landed}</td>
       <td>{reverted}</td>
+      <td>{tasksPerWeek.toFixed(1)}</td>
       <td>{score === null ? 'none' : score.toFixed(1)}</td>
     </tr>
   );
