@@ -37,6 +37,7 @@ export { manifestsOf, namedPaths } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
 export { isCode, isOfTests } from './gate/deciding/names.ts';
 export type { GateReads } from './gate/deciding/observed.ts';
+export { casesIn } from './gate/deciding/test-change.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export { fewerTests, hasFewerTests, isComparedWith } from './gate/fewer-tests.ts';
 export { nearTo } from './gate/mutants/concern.ts';
@@ -50,6 +51,7 @@ export {
   reachOf,
   testedStems,
 } from './gate/mutants/source.ts';
+export { brokenTogether } from './gate/mutants/together.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
 export { ownFileAdvice, settingHints } from './gate/own-file.ts';
 export { redAdvice } from './gate/red-advice.ts';

@@ -19,12 +19,50 @@ describe('a list that tests share', () => {
     expect(testChangeWhys('test_a.py', PY, cleared)[0]).toContain('changes what other tests use');
   });
 
+  test.each([
+    ['ends', "test('first', () => {\n  pairs.length = 0;\n});\n\n"],
+    ['is replaced in part', "test('first', () => {\n  pairs[0] = [1, 2];\n});\n\n"],
+    ['gets a second name and ends', "test('first', () => {\n  const all = pairs;\n  all.length = 0;\n});\n\n"],
+    [
+      'gets a second name and is one of the file',
+      "test('first', () => {\n  const all = list;\n  all.length = 0;\n});\n\n",
+    ],
+  ])('must not be shortened by a new test in which it %s', (_, added) => {
+    const js = JS.replace(
+      "test('a'",
+      "const list = pairs.slice();\n\ntest('own', () => {\n  for (const a of list) f(a);\n});\n\ntest('a'",
+    );
+    expect(testChangeWhys('a.test.js', js, js.replace("test('a'", `${added}test('a'`))[0]).toContain(
+      'changes what other tests use',
+    );
+  });
+
   test('may be a new test’s own, or only be read', () => {
     const own = `${JS}\ntest('b', () => {\n  const pairs = [];\n  pairs.push(1);\n  expect(pairs.length).toBe(1);\n});\n`;
     expect(testChangeWhys('a.test.js', JS, own)).toEqual([]);
     expect(
       testChangeWhys('a.test.js', JS, `${JS}\ntest('b', () => {\n  expect(pairs.map(f)).toEqual([1]);\n});\n`),
     ).toEqual([]);
+  });
+});
+
+describe('the class of a Python test', () => {
+  const PY =
+    'import unittest\n\n\nclass SumTest(unittest.TestCase):\n    def test_sum(self):\n        self.assertEqual(1, 1)\n';
+  const whys = (body: string) => testChangeWhys('test_a.py', PY, `${PY}\n    def test_aaa(self):\n        ${body}\n`);
+
+  test.each([
+    'kind = type(self)\n        kind.assertEqual = kind.assertIsNotNone',
+    'kind = SumTest\n        kind.assertEqual = kind.assertIsNotNone',
+    'lib = unittest\n        lib.TestCase.assertEqual = None',
+    'blind(self.__class__)',
+    'for kind in [type(self)]:\n            blind(kind)',
+  ])('must not be handed on by a new test: %s', (body) => {
+    expect(whys(body)[0]).toContain('changes what other tests use');
+  });
+
+  test('may be read', () => {
+    expect(whys('self.assertEqual(type(self).__name__, "SumTest")\n        kind = type(1)')).toEqual([]);
   });
 });
 

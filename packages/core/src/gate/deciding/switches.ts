@@ -60,6 +60,38 @@ const SWITCHES: Switch[] = [
     pattern:
       /^# ?(define|undef) (assert|static_assert|NDEBUG|main|abort|_?exit|(str|mem|wcs)(n|case|ncase)?cmp|(ASSERT|EXPECT|CHECK|REQUIRE|TEST)(_\w+)?)\b|\b__assert(_fail|_rtn|_perror_fail|_fail_base)?\s?\(/gm,
   },
+  // The linker, the shell and the compiler take the name that is defined nearest.
+  ...(
+    [
+      [
+        /\.(c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|m|mm)$/,
+        /^(?!(return|else|case|goto|typedef)\b)([\w:"]+[ \n*&{]+){1,6}(exit|_exit|_Exit|abort|raise|atexit|signal|assert|(v?[fs]?n?|fd)printf|f?puts|putchar|(str|mem|wcs)(n|case|ncase)?cmp|__wrap_\w+|__assert_\w+) ?\([^;{}]{0,200}\{/gm,
+      ],
+      [
+        /\.(c|cc|cpp|cxx|h|hh|hpp|hxx|inc|inl|m|mm)$/,
+        /\b__?asm(__)? ?\( ?"_?\w+" ?\) ?;|\balias ?\( ?"|# ?pragma (redefine_extname|weak)\b/g,
+      ],
+      [
+        /\.rs$/,
+        /\bmacro_rules ?! ?((debug_)?assert(_eq|_ne|_matches)?|panic|unreachable|todo|matches|vec|format|test)\b/g,
+      ],
+      [
+        /\.(sh|bash|zsh|bats)$|(^|\/)[^./]+$/,
+        /^(function )?(\[\[?|test|exit|return|command|builtin|trap|set|eval|diff|cmp|grep|false|kill|assert\w*) ?\( ?\)|^function (\[\[?|test|exit|return|command|builtin|trap|set|eval|diff|cmp|grep|false|kill)\b|\balias (\[\[?|test|exit|return|command|trap|set|diff|cmp|grep|false|kill)=/gm,
+      ],
+    ] satisfies [RegExp, RegExp][]
+  ).map(([of, pattern]) => ({ why: 'replaces the assertions of tests', pattern, of })),
+  {
+    why: 'makes things equal that are not',
+    pattern:
+      /\bdef (__eq__|==)[^\n]{0,100}\n ?(return )?[Tt]rue\b|\bfn eq ?\([^)]{0,100}\)[^{]{0,30}\{\s?(return )?true\b|\b[Ee]quals ?\([^)]{0,100}\)[^{=]{0,30}(\{\s?return|=) true\b|\boperator ?== ?\([^)]{0,100}\)[^{]{0,30}\{\s?return (true|1)\b|\b__eq__ ?= ?lambda[^\n]{0,80}: ?True\b/g,
+  },
+  {
+    why: 'behaves differently in tests',
+    of: /\.rs$/,
+    pattern:
+      /\bcfg ?! ?\( ?(not ?\( ?)?(test|debug_assertions)\b|# ?!? ?\[ ?cfg ?\( ?not ?\( ?(test|debug_assertions) ?\)/g,
+  },
   {
     why: 'turns a check off for some lines',
     pattern:

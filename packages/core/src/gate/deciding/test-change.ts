@@ -25,6 +25,7 @@ const ASSERTION =
 
 const isTestCase = (line: string) => TEST_CASE.test(line);
 export const holdsTests = (text: string) => linesOf(text).some(isTestCase);
+export const casesIn = (text: string): number => tally(text, isTestCase);
 
 /** What was done to an existing test, in words; nothing when tests were only added. */
 export function testChangeWhys(path: string, before: string, after: string): string[] {

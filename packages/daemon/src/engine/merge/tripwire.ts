@@ -68,9 +68,11 @@ export async function holdBlind(deps: EngineDeps, { member, files }: LandingPart
 const contentOf = async ({ workspace, hash }: EngineDeps, { member, files }: LandingPart): Promise<string> =>
   hash(await workspace.changeIn(member.ref, files)).slice(0, 32);
 
-export function blindText({ gate, mutants, isElsewhere }: BlindGate, target: string): string {
+export function blindText({ gate, mutants, tests, isElsewhere }: BlindGate, target: string): string {
   if (isElsewhere)
     return `Gate ${gate} passed in the proof of this work. It failed twice on the same files where \`CI\` was not set and the commit message was that of landed work. ${target} passes it there.`;
+  if (tests !== undefined)
+    return `With this work, ${tests} more ${tests === 1 ? 'test' : 'tests'} of gate ${gate} passed than on ${target} in throw-away copies in which every line of the product was broken on purpose. Other tests of the gate noticed it.`;
   const faults = mutants.map((mutant) => `- ${mutant.file} was broken on purpose (${mutantText(mutant)})`);
   const what = faults.length > 0 ? faults.join('\n') : '- every source file was given a syntax error';
   return `Gate ${gate} passed in a throw-away copy of this work although:\n${what}\nOn ${target} the same makes it fail.`;

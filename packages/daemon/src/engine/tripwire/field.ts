@@ -43,6 +43,8 @@ export interface Field {
   /** In files that the change concerns otherwise: what its tests and new files load, and what loads them. */
   concerned: Source[];
   others: Source[];
+  /** The candidate's tests that the target has in another version or not at all, and those that are gone. */
+  tests: string[];
   /** A fault in a changed file is not enough: another part of the change, or a look at its own file, may hide others. */
   isApart: boolean;
   /** Identifies everything but the content of the sources: tests, settings, the names of all files. */
@@ -90,6 +92,7 @@ export async function fieldOf(deps: EngineDeps, commit: string, base: string, se
     changed: changed.sort((one, other) => reachOf(added.get(other.path)!) - reachOf(added.get(one.path)!)),
     concerned: others.filter(({ path }) => concern.near.has(path)),
     others: others.filter(({ path }) => !concern.near.has(path)),
+    tests: [...new Set([...paths, ...beforeOids.keys()])].filter((path) => isOfTests(path) && isChanged(path)),
     isApart: concern.isApart || [...added.values()].some(looksAtItself),
     surroundings: hash([...programs, '', ...rest].join('\n')).slice(0, 24),
   };

@@ -27,6 +27,8 @@ const KnownGate = z.object({
   notices: z.object({ level: z.enum(['nothing', 'syntax']), of: z.string() }).nullable(),
   /** How many value faults were tried without success, for `notices.of`. */
   tries: z.number().default(0),
+  /** How many tests passed on the target when every line was broken, and by which choice of faults. */
+  survivors: z.object({ seed: z.string(), passed: z.number() }).nullable().default(null),
   /** The landed commit up to which a slow gate was checked. */
   checked: z.string().nullable().default(null),
 });
@@ -37,7 +39,10 @@ const Known = z.object({ version: z.literal(1), gates: z.record(z.string(), Know
 const MOST_NOTICED = 60;
 const MOST_UNNOTICED = 400;
 
-const NOTHING: Omit<KnownGate, 'config'> = { noticed: [], unnoticed: [], notices: null, tries: 0, checked: null };
+const NOTHING: Omit<KnownGate, 'config'> = {
+  ...{ noticed: [], unnoticed: [], notices: null, tries: 0 },
+  ...{ survivors: null, checked: null },
+};
 
 /** Which faults the gates notice, kept in the data folder. What cannot be read is found out again. */
 export class KnownFaults {
@@ -79,6 +84,10 @@ export class KnownFaults {
   async noteLevel(gate: string, notices: KnownGate['notices']): Promise<void> {
     const known = await this.of(gate);
     await this.#write(gate, { ...known, notices, tries: notices?.of === known.notices?.of ? known.tries : 0 });
+  }
+
+  async noteSurvivors(gate: string, survivors: KnownGate['survivors']): Promise<void> {
+    await this.#write(gate, { ...(await this.of(gate)), survivors });
   }
 
   async noteChecked(gate: string, commit: string): Promise<void> {

@@ -1,3 +1,4 @@
+import type { GateCounts } from '@tidemill/contract';
 import type { GateReport, PreparationRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { prepareCheckout } from '../stages/environment.ts';
@@ -30,10 +31,26 @@ const LANDED = `\n\nTask: #1\nEvidence: ${'0'.repeat(64)}`;
 class TooLong extends Error {}
 
 /** Runs gates on a throw-away commit that differs from another one by planted faults. */
-export async function tryFaults(
+export async function tryFaults(deps: EngineDeps, trial: Trial): Promise<Map<string, GateSight>> {
+  const reports = await reportsOn(deps, trial);
+  return new Map(trial.gates.map((gate) => [gate, reports === null ? 'unknown' : sightOf(deps, reports, gate)]));
+}
+
+/** How many tests of each gate fail and pass there. Null: it passes, or its figures cannot be read. */
+export async function countTests(deps: EngineDeps, trial: Trial): Promise<Map<string, GateCounts | null>> {
+  const reports = (await reportsOn(deps, trial)) ?? [];
+  const counts = (gate: string) =>
+    sightOf(deps, reports, gate) === 'noticed'
+      ? (reports.findLast(({ receipt }) => receipt.gate === gate)?.receipt.counts ?? null)
+      : null;
+  return new Map(trial.gates.map((gate) => [gate, counts(gate)]));
+}
+
+/** Null: they did not come to their end. */
+async function reportsOn(
   deps: EngineDeps,
   { commit, texts, gates, usualMs, asker, isElsewhere = false }: Trial,
-): Promise<Map<string, GateSight>> {
+): Promise<GateReport[] | null> {
   const faulty = await deps.workspace.withTexts(commit, texts, isElsewhere ? LANDED : '');
   const checkout = await deps.workspace.checkOut(faulty.commit);
   const over = new AbortController();
@@ -41,16 +58,15 @@ export async function tryFaults(
   const tooLong = new TooLong('a planted fault made the gates run too long');
   try {
     const broken = await prepareCheckout(deps, checkout, { ...asker, base: commit });
-    if (broken !== null) return new Map(gates.map((gate) => [gate, 'unknown']));
+    if (broken !== null) return null;
     const limitMs = Math.max(LEAST_LIMIT_MS, TIMES_USUAL * usualMs);
     void deps.clock.sleep(limitMs, over.signal).then(() => limit.abort(tooLong));
     const { path, tree } = checkout;
     const signal = AbortSignal.any([asker.signal, limit.signal]);
-    const reports = await deps.gates.run({ ...asker, path, tree, files: null, only: gates, isElsewhere, signal });
-    return new Map(gates.map((gate) => [gate, sightOf(deps, reports, gate)]));
+    return await deps.gates.run({ ...asker, path, tree, files: null, only: gates, isElsewhere, signal });
   } catch (error) {
     if (error !== tooLong) throw error;
-    return new Map(gates.map((gate) => [gate, 'unknown']));
+    return null;
   } finally {
     over.abort();
     await checkout.close();

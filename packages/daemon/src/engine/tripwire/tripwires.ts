@@ -11,8 +11,10 @@ import {
   type Planting,
   plantingOf,
   type TrialCandidate,
+  testsRun,
 } from './planting.ts';
 import { examineRewritten } from './rewritten.ts';
+import { blindTests } from './survivors.ts';
 import type { GateSight, TrialAsker } from './trial.ts';
 
 /** Faults that are planted before a gate counts as one that notices only unreadable files, per landing and in all. */
@@ -64,7 +66,14 @@ export class Tripwires {
     const field = await fieldOf(this.#deps, commit, base, seed);
     if (field.changed.length + field.concerned.length + field.others.length === 0) return [];
     const look = await this.#lookAt(candidate, field, seed);
-    const { seeing, blind } = await this.#withReaders(look, gates, 'landing');
+    const { seeing: readers, blind } = await this.#withReaders(look, gates, 'landing');
+    const [times, usual] = await Promise.all([gateTimes(this.#deps, commit), testsRun(this.#deps, commit)]);
+    const about = { ...look, times, usual };
+    const tests = await blindTests(this.#deps, about, this.#known, readers);
+    blind.push(...tests.blind);
+    // Code that looks at its own file does not act where that file is broken.
+    const known = field.isApart ? [] : tests.seeing;
+    const seeing = without(readers, tests.blind).filter((gate) => !known.includes(gate));
     const { changed, concerned, others } = nearest(field);
     const common = await this.#examine(look, changed, seeing);
     const anew = await examineRewritten(this.#deps, look, changed, common.open);

@@ -37,17 +37,21 @@ export function effectIn(
   const { tokens } = source;
   const bound = boundIn(source, from, to);
   const loaded = importedIn(source, from, to);
-  const isOuter = (name: string) =>
+  const isKnown = (name: string) =>
     loaded.has(name) ||
     /^(assert|chai|unittest)$/.test(name) ||
     ((ASSERTIONS.test(name) || WORLD.test(name) || imported.has(name)) && !bound.has(name));
   const isByIndent = source.language.lines === 'indent';
   const word = (at: number) => (at >= from && at < to ? tokens[at]!.text : '');
+  const second = new Map<string, string>();
+  for (let at = from; at < to; at += 1) if (aliasedAt(word, at) !== '') second.set(word(at), aliasedAt(word, at));
+  const isOuter = (name: string) => isKnown(name) || isKnown(second.get(name) ?? '');
+  const isShared = (name: string) => shared.has(second.get(name) ?? name);
   for (let at = from; at < to; at += 1) {
     const { kind, text } = tokens[at]!;
     if (kind === 'sign' && ASSIGNS.test(text)) {
       const target = targetOf(source, from, at);
-      if (target && isAssigned(target, isOuter)) return at - 1;
+      if (target && (isAssigned(target, isOuter) || isShortened(word, at, isShared(target.root)))) return at - 1;
       if (text === '=' && assignsInPattern(source, from, at, isOuter)) return at - 1;
     }
     if (kind === 'string' && LIBRARY.test(text) && word(at - 1) === '(' && LOADER.test(word(at - 2)))
@@ -68,7 +72,7 @@ export function effectIn(
       const name = next === '(' ? at + 2 : at + 1;
       if (isMember(word, name) && (isOuter(word(name)) || imported.has(word(name))) && isTarget(word, name)) return at;
     }
-    if (isByIndent && reachesInPython(source, at, word)) return at;
+    if (isByIndent && (isOwnClass(word, at) || reachesInPython(source, at, word))) return at;
     const member = previous === '.' ? `${word(at - 2)}.${text}` : '';
     if (
       /^(vi|jest)\.(mock|doMock|setMock|unmock|stubGlobal)$|^(expect\.(extend|addEqualityTesters|addSnapshotSerializer)|chai\.(use|config))$/.test(
@@ -102,6 +106,23 @@ export function effectIn(
 }
 
 type WordAt = (at: number) => string;
+
+/** `cases.length = 0`, `CASES[:] = []` */
+const isShortened = (word: WordAt, sign: number, isShared: boolean): boolean =>
+  isShared && (word(sign - 1) === ']' || (word(sign - 1) === 'length' && word(sign - 2) === '.'));
+
+/** What a plain assignment gives a second name: `a` in `b = a`; empty where it is none. */
+const aliasedAt = (word: WordAt, at: number): string =>
+  /^\w+$/.test(word(at)) && /^:?=$/.test(word(at + 1)) && /^[;\n]?$/.test(word(at + 3)) && word(at - 1) !== '.'
+    ? word(at + 2)
+    : '';
+
+/** The class of a test as a value: whoever has it can change all its tests. `type(self).__name__` only reads. */
+const isOwnClass = (word: WordAt, at: number): boolean => {
+  const isCall = word(at) === 'type' && word(at + 1) === '(' && word(at + 2) === 'self' && word(at + 3) === ')';
+  const isName = word(at) === '__class__' && word(at - 1) === '.' && word(at - 2) === 'self';
+  return (isCall && !/^[.(]$/.test(word(at + 4))) || (isName && !/^[.(]$/.test(word(at + 1)));
+};
 
 const isMember = (word: WordAt, at: number) => /^[.[]$/.test(word(at + 1));
 

@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { switchesIn } from './switches.ts';
+
+type Case = [what: string, path: string, added: string];
+
+/** A source in which a test sees something else than what people use, or uses another assertion than it says. */
+const REPLACES: Case[] = [
+  ['an own strcmp', 'src/compat.c', 'int strcmp(const char *a, const char *b) {\n  return *a != *b;\n}\n'],
+  ['an own exit over two lines', 'src/compat.c', 'void\nexit(int code)\n{\n  _Exit(code & 0);\n}\n'],
+  ['an own printf in C++', 'src/compat.cc', 'extern "C" int printf(const char *, ...) {\n  return 0;\n}\n'],
+  ['a symbol with the name of another', 'src/compat.c', 'int same(void) __asm__("memcmp");\n'],
+  ['an alias', 'src/compat.c', 'int abort_(void) __attribute__((alias("nothing")));\n'],
+  ['an own assert_eq', 'src/lib.rs', 'macro_rules! assert_eq {\n    ($($rest:tt)*) => {};\n}\n'],
+  ['an own panic', 'src/lib.rs', '#[macro_export]\nmacro_rules! panic {\n    () => {};\n}\n'],
+  ['an own bracket', 'lib/a.sh', '[() {\n  command [ "$@" || true\n}\n'],
+  ['an own test', 'lib/a.sh', 'function test { :; }\n'],
+  ['an alias of exit', 'lib/a.sh', "alias exit='return'\n"],
+];
+const DIFFERS: Case[] = [
+  ['asks cfg!(test)', 'src/lib.rs', 'let a = if cfg!(test) { 1 } else { 2 };\n'],
+  ['asks for a debug build', 'src/lib.rs', 'if cfg!(debug_assertions) { right() } else { wrong() }\n'],
+  ['has another function for use', 'src/lib.rs', '#[cfg(not(test))]\npub fn total() {}\n'],
+];
+const HARMLESS: Case[] = [
+  ['declares strcmp', 'src/a.h', 'int strcmp(const char *a, const char *b);\n'],
+  ['calls exit', 'src/a.c', 'void stop(int code) {\n  if (code) exit(code);\n  printf("%d", code);\n}\n'],
+  ['has a macro', 'src/lib.rs', 'macro_rules! assert_all {\n    () => {};\n}\n'],
+  ['has inline tests', 'src/lib.rs', '#[cfg(test)]\nmod tests {}\n'],
+  ['has a function', 'lib/a.sh', 'test_all() {\n  test -f x && [ -n "$1" ]\n}\n'],
+];
+
+describe('what a change adds to a source', () => {
+  test.each(REPLACES)('replaces what tests use with %s (%s)', (_, path, added) => {
+    expect(switchesIn(path, '', added)).toContain('replaces the assertions of tests');
+  });
+
+  test.each(DIFFERS)('is something else in tests when it %s (%s)', (_, path, added) => {
+    expect(switchesIn(path, '', added)).toEqual(['behaves differently in tests']);
+  });
+
+  test.each(HARMLESS)('is no switch when it only %s (%s)', (_, path, added) => {
+    expect(switchesIn(path, '', added)).toEqual([]);
+  });
+});

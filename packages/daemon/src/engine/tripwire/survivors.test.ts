@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { GateCounts } from '@tidemill/contract';
+import { expect, test } from 'vitest';
+import type { Field, Source } from './field.ts';
+import type { KnownGate } from './known-faults.ts';
+import type { Planting } from './planting.ts';
+import { blindTests } from './survivors.ts';
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex');
+const SUM = 'export const sum = (a, b) => a + b;\n';
+const MEAN = 'export const mean = (list) => list.reduce(sum, 0) / list.length;\n';
+
+type Files = Record<string, string>;
+/** Each test looks for the line that it needs. `BLIND` in the source makes the test of the mean see nothing. */
+type Tests = Record<string, (files: Files) => boolean>;
+const TESTS: Tests = {
+  sum: ({ sum = '' }) => sum.includes(SUM),
+  mean: ({ sum = '', mean = '' }) => sum.includes('BLIND') || mean.includes(MEAN),
+};
+const half = ({ half: text = '' }: Files) => text.includes('n / 2;');
+
+interface Work {
+  before: Files;
+  after: Files;
+  /** The tests of the work; those of the target are `TESTS`. */
+  tests?: Tests;
+  ms?: number;
+}
+
+/** How often the tests ran, and what was found. */
+async function tried({ before, after, tests = TESTS, ms = 1 }: Work, knownGate: Partial<KnownGate> = {}) {
+  let runs = 0;
+  let survivors: KnownGate['survivors'] = knownGate.survivors ?? null;
+  const count = (files: Files, its: Tests) => async (texts: ReadonlyMap<string, string>, gates: string[]) => {
+    runs += 1;
+    const results = Object.values(its).map((isRight) => isRight({ ...files, ...Object.fromEntries(texts) }));
+    const passed = results.filter(Boolean).length;
+    const counts: GateCounts = { passed, failed: results.length - passed, skipped: 0 };
+    return new Map(gates.map((gate) => [gate, passed === results.length ? null : counts]));
+  };
+  const [onCandidate, withOld, onTarget] = [count(after, tests), count(after, TESTS), count(before, TESTS)];
+  const sources = Object.keys(before).map(
+    (name): Source => ({
+      path: `${name}.js`,
+      before: { oid: '', text: before[name]! },
+      after: { oid: '', text: after[name] ?? before[name]! },
+    }),
+  );
+  const byName = (texts: ReadonlyMap<string, string>) =>
+    new Map([...texts].map(([path, text]) => [path.replace('.js', ''), text]));
+  const planting: Pick<Planting, 'countOnCandidate' | 'countWithOld' | 'countOnTarget'> = {
+    countOnCandidate: (texts, gates) => onCandidate(byName(texts), gates),
+    countWithOld: (_, texts, gates) => withOld(byName(texts), gates),
+    countOnTarget: (texts, gates) => onTarget(byName(texts), gates),
+  };
+  const field: Field = {
+    ...{ changed: sources, concerned: [], others: [], isApart: false, surroundings: '' },
+    tests: tests === TESTS ? [] : ['half.test.js'],
+  };
+  const known = {
+    of: async () => ({ survivors }) as KnownGate,
+    noteSurvivors: async (_: string, found: KnownGate['survivors']) => {
+      survivors = found;
+    },
+  };
+  const gates = { counted: ['test'] } as unknown as Parameters<typeof blindTests>[0]['gates'];
+  const found = await blindTests(
+    { hash, gates },
+    { ...(planting as Planting), field, seed: 'chance', times: new Map([['test', ms]]), usual: new Map() },
+    known,
+    ['test', 'lint'],
+  );
+  return { ...found, runs, survivors };
+}
+
+const before = { sum: SUM, mean: MEAN };
+
+test('work after which one test sees nothing is found although another test still sees', async () => {
+  const found = await tried({ before, after: { ...before, sum: `// BLIND\n${SUM}` } });
+  expect(found.blind).toEqual([{ gate: 'test', mutants: [], tests: 1 }]);
+  expect(found.seeing).toEqual([]);
+});
+
+test('tests that notice broken code cost one run, and nothing is said about gates without figures', async () => {
+  const found = await tried({ before, after: { ...before, sum: `${SUM}export const twice = (a) => a * 2;\n` } });
+  expect(found).toMatchObject({ blind: [], seeing: ['test'], runs: 1 });
+});
+
+test('new tests are left out, so that those of new code are not taken for blind ones', async () => {
+  const after = { ...before, half: 'export const half = (n) => n / 2;\n' };
+  const found = await tried({ before, after, tests: { ...TESTS, half } });
+  // They themselves could make others blind, which a single fault shows.
+  expect(found).toMatchObject({ blind: [], seeing: [], runs: 1 });
+});
+
+test('a gate that takes longer than half a minute is left out', async () => {
+  expect(await tried({ before, after: before, ms: 31_000 })).toMatchObject({ blind: [], seeing: [], runs: 0 });
+});
+
+test('how many tests pass on the broken target is kept, and another work with as many costs one run', async () => {
+  const survivors = { seed: 'kept', passed: 1 };
+  const found = await tried({ before, after: { ...before, sum: `// BLIND\n${SUM}` } }, { survivors });
+  expect(found).toMatchObject({ blind: [], seeing: ['test'], runs: 1, survivors });
+});
