@@ -61,19 +61,30 @@ export const LOCK_FILES = new Set([
 
 const isLock = (path: string) => LOCK_FILES.has(nameOf(path));
 
-/** A lock file repeats the version of the product itself. */
+/** A lock file repeats the version of the product itself. The order of its packages means nothing. */
 function isOwnVersion({ before, after }: ChangedFile, changed: readonly ChangedFile[]): boolean {
   if (!before?.text || !after?.text) return false;
   const versions = changed
     .filter(({ path }) => isManifest(path))
     .flatMap((file) => [file.before?.text ?? '', file.after?.text ?? ''])
     .map(versionIn);
-  const [old, now] = [before.text.split('\n'), after.text.split('\n')];
+  const [old, now] = withoutSame(before.text, after.text);
   if (old.length !== now.length) return false;
   return old.every((line, at) => {
     const [one, other] = [versionIn(line), versionIn(now[at]!)];
     return line === now[at] || (one !== '' && other !== '' && versions.includes(one) && versions.includes(other));
   });
+}
+
+/** The lines of the packages that are not the same in both lock files. Other formats are one piece. */
+function withoutSame(before: string, after: string): [string[], string[]] {
+  const [old, now] = [before, after].map((text) => text.split(/^(?=\[\[package\]\]$)/m)) as [string[], string[]];
+  const left = (parts: string[], others: string[]) => {
+    const known = new Set(others.slice(1).map((part) => part.trim()));
+    return parts.filter((part, at) => at === 0 || !known.has(part.trim())).flatMap((part) => part.trim().split('\n'));
+  };
+  const isSame = new Set(old).size === old.length && new Set(now).size === now.length && old.length === now.length;
+  return isSame ? [left(old, now), left(now, old)] : [before.split('\n'), after.split('\n')];
 }
 
 /** As Python's tools write it: `1.0.dev0` for `1.0.dev`, `1.0rc1` for `1.0-rc.1`. */
@@ -113,7 +124,8 @@ function whysOf(file: ChangedFile, changed: readonly ChangedFile[], movedFrom: s
   if (isUnread) return isCode(path) || isOfTests(path) ? ['is too large or not text, so it was not examined'] : [];
   const ofTests = before === null ? [] : ofTest(file, old, now);
   const ofNewTest = before === null && isOfTests(path) && movedFrom === undefined ? newTestWhys(path, now) : [];
-  const onlyAdds = ofTests.length === 0 && isTestFile(path) && isCode(path);
+  const isTest = isTestFile(path) || (before !== null && isOfTests(path) && holdsTests(old));
+  const onlyAdds = ofTests.length === 0 && isTest && isCode(path);
   const isExamined = movedFrom === undefined && (isCode(path) || isOfTests(path));
   const switches = isExamined ? switchesIn(path, old, now, { onlyAdds }) : [];
   if (before === null)

@@ -12,13 +12,23 @@ const SKIP = new RegExp(
   [
     String.raw`\bpytest ?\. ?(mark ?\. ?skipif|skip|importorskip)\b(?! ?\([^\n]{0,200}allow_module_level)`,
     String.raw`@(unittest ?\. ?)?(skipIf|skipUnless)\b|\. ?skipTest ?\(`,
-    String.raw`\b(test|it|describe) ?\. ?(skipIf|runIf)\b`,
+    String.raw`\b(test|it|describe) ?\. ?(skipIf|runIf)\b|\bthis ?\. ?skip ?\(`,
     String.raw`\b[tb] ?\. ?(Skip|SkipNow|Skipf) ?\(`,
     String.raw`^//go:build\b|^// \+build\b`,
   ].join('|'),
   'g',
 );
 const COMMENT = /^(\/\/|\/\*|\{\/\*|#|\*)/;
+const OWN_LINE = /^(# ?(noqa|type: ?ignore|nosec)|\/\/ ?nolint|(\/\/|\/\*|\{\/\*) ?(eslint|oxlint)-disable-line)$/;
+
+/** The only directive that a line contains, if it is for this line: where it is, its text, and what follows. */
+export function directiveIn(line: string): { index: number; text: string; rest: string } | null {
+  const [found, ...more] = line.matchAll(ANY);
+  if (!found || more.length > 0 || !OWN_LINE.test(found[0])) return null;
+  const [text] = found;
+  return { index: found.index, text, rest: line.slice(found.index + text.length) };
+}
+
 const plain = (text: string) => text.replace(/\s/g, '');
 
 /** In a file with more of them nothing is left out, so that a hostile file is examined quickly. */
@@ -41,7 +51,9 @@ export function withoutOwn(old: string, now: string): string {
     const code = directive ? line.slice(0, directive.index) : line;
     const isOfNext = plain(code) === '' && DIRECTIVE.test(line);
     const rest = line.replace(SKIP, ' ');
-    lines[index] = directive && isNew(isOfNext ? next : code) ? rest.replace(ANY, ' ') : rest;
+    // The blocks were compared with their `@ts-` comments: one that stands alone is in a new block, or it was found.
+    const isOwn = directive && ((isOfNext && /@ts-/.test(directive[0])) || isNew(isOfNext ? next : code));
+    lines[index] = isOwn ? rest.replace(ANY, ' ') : rest;
     if (plain(line) !== '' && !COMMENT.test(line.trim())) next = line;
   }
   return lines.join('\n');

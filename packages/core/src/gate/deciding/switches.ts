@@ -1,3 +1,4 @@
+import { withoutKept } from './kept-directives.ts';
 import { isOfTests } from './names.ts';
 import { withoutOwn } from './own-lines.ts';
 
@@ -131,8 +132,8 @@ const SWITCHES: Switch[] = [
  */
 export function switchesIn(path: string, before: string, after: string, { onlyAdds = false } = {}): string[] {
   const lower = path.toLowerCase();
-  const old = collapsed(before);
-  const now = onlyAdds ? withoutOwn(old, collapsed(after)) : collapsed(after);
+  const [old, kept] = withoutKept(collapsed(before), collapsed(after));
+  const now = onlyAdds ? withoutOwn(collapsed(before), kept) : kept;
   const added = addedLines(old, now);
   const found = SWITCHES.filter(({ of, inTests, pattern }) => {
     if ((of && !of.test(lower)) || (inTests && !isOfTests(path))) return false;

@@ -16,7 +16,8 @@ const TEST_CASE = new RegExp(
     String.raw`^\s*(async\s+|pub\s+)*fn\s+\w+\s*\(\s*\)`,
     String.raw`^\s*@(Test|ParameterizedTest|ValueSource|CsvSource|BeforeEach|DisplayName|pytest\.mark\.(parametrize|asyncio)|pytest\.fixture|given|test)\b`,
     String.raw`^\s*(public\s+)?(void|fun|function)\s+\w*[tT]est\w*`,
-    String.raw`^\s*(Scenario|Scenario Outline|Example)s?:`,
+    // Not "Example:", which begins a part of many docstrings.
+    String.raw`^\s*(Scenario|Scenario Outline)s?:`,
   ].join('|'),
 );
 const COMMENT = /^\s*(\/\/|#(?![[!])|\*|\/\*.*\*\/\s*$|--\s)/;

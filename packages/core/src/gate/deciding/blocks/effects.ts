@@ -88,7 +88,9 @@ export function effectIn(
       (isOuter(word(at + 2)) || INNER.test(word(at + 4)) || !/^[\w${[]/.test(word(at + 2)))
     )
       return at;
-    if (MUTATES.test(text) && next === '(' && previous === '.' && shared.has(word(at - 2)) && !bound.has(word(at - 2)))
+    // `client.extend(…)` of JavaScript makes another one.
+    const isMutating = MUTATES.test(text) && !(text === 'extend' && source.language.lines === 'asi');
+    if (isMutating && next === '(' && previous === '.' && shared.has(word(at - 2)) && !bound.has(word(at - 2)))
       return at;
     if (text === '__setattr__' || text === '__globals__' || text === '__builtins__') return at;
     // The assertions handed to somebody else, under another name.
