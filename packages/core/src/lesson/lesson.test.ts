@@ -133,6 +133,16 @@ describe('a lesson over its life', () => {
     expect(lesson()).toMatchObject({ stage: 'experiment', proof: { replayId: 'replay_1' } });
   });
 
+  it('reinforcement: chance explains three runs, so they neither raise nor retire it', () => {
+    for (let run = 0; run < 13; run += 1) use(run < 10 ? 'helped' : 'hurt', []);
+    record();
+    for (const verdict of ['helped', 'helped', 'helped'] as const) use(verdict);
+    expect(lesson()).toMatchObject({ stage: 'experiment', confidence: 0.7, helped: 3 });
+    record({ text: 'Run the formatter before every commit of a generated file' });
+    for (const verdict of ['helped', 'helped', 'hurt'] as const) use(verdict, ['lesson_2']);
+    expect(lesson('lesson_2')).toMatchObject({ stage: 'experiment', confidence: 0.7, helped: 2, hurt: 1 });
+  });
+
   it('promotion needs confidence 0.9 and three occurrences', () => {
     record();
     const promote = {
