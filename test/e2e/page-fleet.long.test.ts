@@ -189,6 +189,8 @@ describe('the fleet', { timeout: 4 * PATIENCE_MS }, () => {
     await bed.add('Carve the wheel');
     await bed.add('Grease the wheel');
     await page.getByText(/ · 2 active/).waitFor();
+    // An earlier task may still be in review.
+    await until((all) => all.filter(({ task }) => task !== null).length === 2);
     await button('Emergency stop').click();
     const dialog = page.getByRole('dialog', { name: 'Stop everything now?' });
     for (const { name, task } of await busy())

@@ -2,6 +2,7 @@ import { AUTONOMY_PRESETS, isBuilding, type LoggedEvent, LoopConfig, MODES } fro
 import { builtinPipelines, decide, reduce } from '@tidemill/core';
 import type { Agent, AgentBrief, AgentEnd } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
+import type { FaultyStore } from './faulty-store.ts';
 import { Invariants } from './invariants.ts';
 import { droppedLines, linesOf, resolve } from './merge-losses.ts';
 import { Random } from './random.ts';
@@ -50,8 +51,9 @@ export async function simulateCrowd(seed: number, tasks: number, later: number):
   await store.execute({ type: 'project.register', projectId: PROJECT, name: 'crowd', root: '/sim', rules: RULES });
   let mostOvertaken = 0;
   let met = 0;
+  const over = new AbortController();
   const follow = async () => {
-    for await (const event of store.subscribe(0, {}, new AbortController().signal)) {
+    for await (const event of store.subscribe(0, {}, over.signal)) {
       invariants.committed(event as LoggedEvent);
       if (event.body.type !== 'conflict.met') continue;
       met += 1;
@@ -73,8 +75,9 @@ export async function simulateCrowd(seed: number, tasks: number, later: number):
   };
   void arrive();
   let instances = 0;
+  let instance: { store: FaultyStore };
   const boot = (): unknown =>
-    startInstance({
+    (instance = startInstance({
       ...{ projectId: PROJECT, rules: RULES, owner: `instance-${instances++}`, store, clock, random, repository },
       ...{ invariants, plant: undefined, faults: () => FAULTS, ids, flakes: 0, timeoutMs: null, workers: 5, batch: 4 },
       agent: (isAlive) => new CrowdAgent(repository, clock, random, isAlive),
@@ -82,7 +85,7 @@ export async function simulateCrowd(seed: number, tasks: number, later: number):
       push: 'target',
       onCrash: () => void clock.sleep(random.int(MINUTE)).then(boot),
       onFailedStart: (error) => invariants.break('the engine starts', String(error)),
-    });
+    }));
   boot();
   const isOver = async () => {
     const { byStage } = await store.workload(PROJECT);
@@ -91,6 +94,9 @@ export async function simulateCrowd(seed: number, tasks: number, later: number):
   for (let step = 0; step < 400 && !invariants.broken && !(await isOver()); step += 1)
     for (const until = clock.elapsed() + 5 * MINUTE; !invariants.broken && (await clock.step(until)); );
   const { byStage } = await store.workload(PROJECT);
+  over.abort();
+  instance!.store.end();
+  await store.close();
   return { broken: invariants.broken?.message ?? null, stages: byStage, mostOvertaken, met };
 }
 

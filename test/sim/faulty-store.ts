@@ -96,6 +96,12 @@ export class FaultyStore {
     this.#onCrash();
   }
 
+  /** The story is over: nothing of this instance waits any more. */
+  end(): void {
+    this.isDead = true;
+    this.death.abort('over');
+  }
+
   /** The daemon dies during this write: it is lost, it takes effect, or it arrives minutes later. */
   async #crash(write: () => Promise<unknown>, after: boolean): Promise<never> {
     this.isDead = true;

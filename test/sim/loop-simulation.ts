@@ -10,6 +10,7 @@ import { builtinPipelines, decide, reduce } from '@tidemill/core';
 import { queueDepth } from '../../packages/daemon/src/engine/reactors/loop.ts';
 import type { Improvements, Store } from '../../packages/daemon/src/ports.ts';
 import { openStore } from '../../packages/daemon/src/store/open.ts';
+import type { FaultyStore } from './faulty-store.ts';
 import { Invariants } from './invariants.ts';
 import { LoopAgent, LoopIdeas } from './loop-agent.ts';
 import { LoopInvariants } from './loop-invariants.ts';
@@ -75,6 +76,7 @@ class LoopSimulation {
   readonly #basic = new Invariants();
   readonly #invariants: LoopInvariants;
   #store!: Store;
+  #instance: { store: FaultyStore } | null = null;
   #crashes = 0;
   #serial = 0;
 
@@ -103,7 +105,10 @@ class LoopSimulation {
     this.#boot();
     const end = this.#days * DAY;
     while (!this.#invariants.broken && (await this.#clock.step(end)));
-    return this.#report();
+    const report = await this.#report();
+    this.#instance?.store.end();
+    await this.#store.close();
+    return report;
   }
 
   async #follow(): Promise<void> {
@@ -112,7 +117,7 @@ class LoopSimulation {
   }
 
   #boot(): void {
-    startInstance({
+    this.#instance = startInstance({
       projectId: PROJECT,
       rules: LOOP_RULES,
       owner: `instance-${this.#crashes}`,

@@ -129,7 +129,10 @@ class Simulation {
     for (let step = 0; step < 96 && !(await this.#isAtRest()); step += 1)
       await this.#advance(this.#clock.elapsed() + DAY / 48);
     await this.#invariants.atEnd(this.#store, PROJECT, this.#repository);
-    return this.#report();
+    const report = await this.#report();
+    this.#instance?.store.end();
+    await this.#store.close();
+    return report;
   }
 
   async #open(): Promise<void> {
