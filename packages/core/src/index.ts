@@ -52,7 +52,7 @@ export {
 } from './gate/mutants/source.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
 export { ownFileAdvice, settingHints } from './gate/own-file.ts';
-export { redAdvice } from './gate/red-advice.ts';
+export { missingProgram, redAdvice } from './gate/red-advice.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
 export { TASK_GATE_MS, type TaskGate, taskGates } from './gate/task-gate.ts';
 export { isErrorLine, tellingLines } from './gate/telling-lines.ts';
