@@ -80,7 +80,7 @@ describe('init and one task in a fresh repository', { timeout: 3 * MINUTE }, () 
       /no gate tests a change, so no task starts; add a gate with the command that runs the tests, or set `untested: true`/;
     expect(init.stdout).toMatch(sentence);
     expect(up.code).toBe(1);
-    expect(up.stdout.replace(/\s+/g, ' ')).toMatch(/One thing needs you\..*No gate tests a change, so no task starts;/);
+    expect(up.stdout.replace(/\s+/g, ' ')).toMatch(/One thing needs you: No gate tests a change, so no task starts;/);
     expect(detail).toMatchObject({ task: { stage: 'open' }, runs: [] });
   });
 

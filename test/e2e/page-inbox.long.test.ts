@@ -243,16 +243,20 @@ describe('the inbox', { timeout: 4 * PATIENCE_MS }, () => {
     expect(left.filter(({ kind }) => kind === 'alert')).toEqual([]);
   });
 
-  test('an alert has a button that does what it proposes', async () => {
+  test('an alert has a button that does what it proposes, in the inbox and above other pages', async () => {
     const { store } = await openFolderStore(openDataFolder(bed.machine.env), bed.machine.env);
     const about = { projectId: bed.project, taskId: null, kind: 'baseline_red', subject: 'test' } as const;
     await store.execute({ type: 'alert.raise', ...about, severity: 'error', text: 'main itself fails test.' });
     await store.close();
-    await page.reload();
+    const inbox = page.url();
+    await page.goto(new URL('/', inbox).href);
+    const banner = page.getByRole('region', { name: 'Alerts' });
+    await banner.getByRole('button', { name: 'Add a repair task' }).click();
+    await page.getByText('Add a repair task: done').waitFor();
+    await page.goto(inbox);
     await item(/main itself fails/)
       .getByRole('button', { name: 'Add a repair task' })
-      .click();
-    await page.getByText('Add a repair task: done').waitFor();
+      .waitFor();
     const tasks = await bed.api.tasks({ project: bed.project });
     expect(tasks.map(({ title }) => title)).toContain('Repair main: test');
     await bed.api.acknowledge({ project: bed.project, by: 'ada' });

@@ -21,7 +21,7 @@ test('a cause that an alert tells is no entry of its own; other tasks are', () =
 
 test.each([
   ['#7 Sell bread: gate test failed', 'gate test failed'],
-  ['#7 Sell bread is stuck: no money', 'is stuck: no money'],
+  ['#7 Sell bread is stuck: no money', 'stuck: no money'],
   ['#7: the agent proposes rye.', 'the agent proposes rye.'],
   ['#71 Sell bread is stuck', '#71 Sell bread is stuck'],
   ['Which flour for #7 Sell bread?', 'Which flour for #7 Sell bread?'],

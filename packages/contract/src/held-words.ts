@@ -59,9 +59,9 @@ export function inboxTitle({ ref, title }: Pick<InboxItem, 'ref' | 'title'>): st
   return HELD_WORDS[reason as NeedsYou['holds']] ?? title.replaceAll('_', ' ');
 }
 
-/** A question's text for a place that shows its task beside it: without `#7 Sell bread` at its beginning. */
+/** A question's text for a place that shows its task beside it: `stuck: …` of `#7 Sell bread is stuck: …`. */
 export function withoutTaskName(text: string, task: { number: number; title: string } | null): string {
   const name = task && [`#${task.number} ${task.title}`, `#${task.number}`].find((each) => text.startsWith(each));
   if (!name || !/^[\s:,]/.test(text.slice(name.length))) return text;
-  return text.slice(name.length).replace(/^[\s:,]+/, '');
+  return text.slice(name.length).replace(/^[\s:,]+(?:(?:is|has) )?/, '');
 }

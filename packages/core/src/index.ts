@@ -54,7 +54,7 @@ export {
 export { brokenTogether } from './gate/mutants/together.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';
 export { ownFileAdvice, settingHints } from './gate/own-file.ts';
-export { redAdvice } from './gate/red-advice.ts';
+export { missingProgram, redAdvice } from './gate/red-advice.ts';
 export { isSource, sourceGlobs } from './gate/source.ts';
 export { TASK_GATE_MS, type TaskGate, taskGates } from './gate/task-gate.ts';
 export { isErrorLine, tellingLines } from './gate/telling-lines.ts';

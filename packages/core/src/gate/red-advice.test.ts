@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redAdvice } from './red-advice.ts';
+import { missingProgram, redAdvice } from './red-advice.ts';
 
 test.each([
   ["Error: Cannot find module 'left-pad'\nRequire stack:", 'left-pad', '`prepare`'],
@@ -18,3 +18,15 @@ test.each(['AssertionError: expected 1 to be 2', "Cannot find module './own.ts'"
   'the output %s shows nothing that a setting could change',
   (output) => expect(redAdvice('test', output)).toBe(null),
 );
+
+test.each([
+  ['/usr/bin/sh: 1: go: not found', 'go'],
+  ['bash: line 1: composer: command not found', 'composer'],
+])('the output %s leads to the advice to install %s on the machine', (output, program) => {
+  expect(missingProgram(output)).toContain(`${program} is not on the PATH`);
+  expect(redAdvice('test', output)).toBe(missingProgram(output));
+});
+
+test('a program that a project installs is no program of the machine', () => {
+  expect(missingProgram('sh: 1: vitest: not found')).toBe(null);
+});

@@ -43,6 +43,11 @@ describe('product source', () => {
     ['node', ['package.json', 'src/a.ts', 'src/a.test.ts', 'test/b.js', 'scripts/x.js'], ['src/**']],
     ['a small package', ['package.json', 'index.js', 'cli.js', 'test.js', 'eslint.config.js'], ['cli.js', 'index.js']],
     ['workspaces', ['packages/a/src/x.ts', 'packages/b/index.js'], ['packages/*/index.js', 'packages/*/src/**']],
+    [
+      'workspaces with documentation and a playground',
+      ['packages/a/index.js', 'packages/docs/typedoc.mjs', 'packages/playground/a.ts', 'packages/b/deploy-check.sh'],
+      ['packages/*/index.js'],
+    ],
     ['python', ['click/__init__.py', 'click/core.py', 'setup.py', 'docs/conf.py', 'tests/test_a.py'], ['click/**']],
     ['a python module', ['six.py', 'test_six.py', 'setup.py'], ['six.py']],
     ['go', ['go.mod', 'mux.go', 'mux_test.go', 'middleware/a.go', 'hack/x.go'], ['*.go', 'middleware/**']],

@@ -69,7 +69,7 @@ export function sourceGlobs(paths: readonly string[]): string[] {
     } else if (SOURCE_FOLDERS.has(first.toLowerCase())) globs.add(`${first}/**`);
     else if (GROUPS.has(first.toLowerCase())) {
       if (SOURCE_FOLDERS.has(third.toLowerCase())) globs.add(`${first}/*/${third}/**`);
-      else if (second !== '' && third === '' && !NOT_SOURCE.test(nameOf(path))) globs.add(`${first}/*/${nameOf(path)}`);
+      else if (third === '' && isOfPackage(second, nameOf(path))) globs.add(`${first}/*/${nameOf(path)}`);
     } else if (OTHER_FOLDERS.test(first)) continue;
     else if (paths.includes(`${first}/__init__.py`)) globs.add(`${first}/**`);
     else if (isGo && path.endsWith('.go')) globs.add(`${first}/**`);
@@ -82,6 +82,10 @@ export function sourceGlobs(paths: readonly string[]): string[] {
     .sort()
     .slice(0, MOST_PROPOSED);
 }
+
+/** Whether a file beside a package's manifest is part of it. Packages of documentation or for trying out have other files there. */
+const isOfPackage = (folder: string, name: string) =>
+  folder !== '' && !OTHER_FOLDERS.test(folder) && !NOT_SOURCE.test(name) && !name.endsWith('.sh');
 
 /** Replaces many single files of a folder by one pattern for each of their endings: a list of all would not be read. */
 function shorter(globs: string[]): string[] {

@@ -18,9 +18,12 @@ export const mayBeGuarded = ({ type, source, key }: Kind): boolean =>
   type === 'correction' ||
   (type === 'failure' && RULES.test(key));
 
-/** Whether its third occurrence becomes a lesson. A blocked task has a cause, and the cause has a trace of its own. */
+/** A task that is blocked, and a run that handed in the same again: the cause has a trace of its own. */
+const FOLLOWS = /^blocked:|^run:[^:]+:no_progress$/;
+
+/** Whether its third occurrence becomes a lesson. */
 export const mayBeLesson = ({ type, key }: Kind): boolean =>
-  type === 'correction' || type === 'violation' || (type === 'failure' && !key.startsWith('blocked:'));
+  type === 'correction' || type === 'violation' || (type === 'failure' && !FOLLOWS.test(key));
 
 /** What the engine makes of a pattern. A guard only where the recorded calls show a rule; a lesson anyway. */
 export const suggestionOf = (pattern: Kind): PatternView['suggests'] => {

@@ -1,13 +1,15 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { INTEGRITY_GATE, isBlocking } from '@tidemill/contract';
-import { ownFileAdvice, redAdvice, settingHints } from '@tidemill/core';
+import { missingProgram, ownFileAdvice, redAdvice, settingHints } from '@tidemill/core';
 import { systemClock } from '../clock.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
 import { latest, runTwice } from '../engine/stages/two-tries.ts';
 import { createGates } from '../gates/gates.ts';
+import type { CleanCheckout } from '../ports.ts';
 import { createPreparation } from '../prepare/preparation.ts';
+import { isOutage } from '../prepare/steps.ts';
 import type { ChildHost } from '../process/child.ts';
 import { readablePlaces } from '../process/network-settings.ts';
 import { openWorkspace } from '../workspace/workspace.ts';
@@ -36,7 +38,9 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
   await mkdir(checks, { recursive: true, mode: 0o700 });
   const dataDir = await realpath(await mkdtemp(join(checks, 'check-')));
   const readable = readablePlaces(config.readable, root);
-  const host: ChildHost = { root, dataDir: folder.path, homeId: folder.id, sandbox, readable, limits };
+  // Not the id of the folder: a daemon that starts meanwhile ends what an earlier daemon left behind.
+  const homeId = `${folder.id}-${basename(dataDir)}`;
+  const host: ChildHost = { root, dataDir: folder.path, homeId, sandbox, readable, limits };
   const workspace = await openWorkspace({ root, target, ...landingOf(config), dataDir, clock: systemClock });
   const onNote = () => undefined;
   const cacheDir = join(folder.path, 'package-cache');
@@ -47,8 +51,11 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
     const checkout = await workspace.checkOut(await workspace.targetCommit());
     try {
       const prepared = await preparation.checkout(checkout, { signal });
-      if (prepared.kind === 'failed')
-        return { target, gates: only, failures: [{ name: 'prepare', text: prepared.text, advice: null }] };
+      if (prepared.kind === 'failed') {
+        const { text } = prepared;
+        const advice = missingProgram(text) ?? emptyAdvice(checkout, text) ?? (isOutage(text) ? OUTSIDE : null);
+        return { target, gates: only, failures: [{ name: 'prepare', text, advice }] };
+      }
       const reset = async () => {
         await checkout.reset();
         await preparation.checkout(checkout, { signal });
@@ -60,7 +67,8 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
       const failures = failed.map(({ receipt: { gate: name }, excerpt, quote }) => {
         const text = quote ?? excerpt;
         const [hint] = settingHints(excerpt);
-        return { name, text, advice: ownFileAdvice(name, excerpt) ?? hint ?? redAdvice(name, excerpt) };
+        const own = ownFileAdvice(name, excerpt) ?? emptyAdvice(checkout, excerpt);
+        return { name, text, advice: own ?? hint ?? redAdvice(name, excerpt) };
       });
       return { target, gates: only, failures };
     } finally {
@@ -71,4 +79,13 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
     await workspace.close();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+const OUTSIDE = 'The cause is the machine or the network, not `prepare`. `tidemill up` tries again.';
+
+/** The output names a file of a submodule that this checkout does not have. */
+function emptyAdvice({ emptySubmodules }: Pick<CleanCheckout, 'emptySubmodules'>, output: string): string | null {
+  const named = emptySubmodules?.find((folder) => output.includes(`${folder}/`));
+  if (named === undefined) return null;
+  return `The submodule ${named} is empty in your checkout: git submodule update --init --recursive`;
 }

@@ -34,8 +34,15 @@ async function poll(look: () => Promise<void>, signal: AbortSignal): Promise<voi
   }
 }
 
-/** What `up --until-idle` leaves to a person, a line each. */
-export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
+interface WhatIsLeft {
+  /** A line each. */
+  left: string[];
+  /** The inbox has more about some of it. A setting that is missing is not in the inbox. */
+  isInInbox: boolean;
+}
+
+/** What `up --until-idle` leaves to a person. */
+export async function whatIsLeft(api: Api, project: string): Promise<WhatIsLeft> {
   const [{ needsYou, tasks: stages, holds: said }, inbox] = await Promise.all([
     api.status({ project }),
     api.inbox({ project }),
@@ -52,14 +59,16 @@ export async function whatIsLeft(api: Api, project: string): Promise<string[]> {
   const tasks = causes.map(({ number, title, why, also }) => `#${number} ${title}${alsoText(also)}: ${why}`);
   // Those about a task are in its line.
   const questions = inbox.filter(({ kind, isBlocking, task }) => kind === 'question' && isBlocking && !task);
-  return [...holds, ...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];
+  const left = [...holds, ...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];
+  return { left, isInInbox: left.length > holds.length || urgent.length > 0 };
 }
 
 /** Prints a few of them. */
-export function sayWhatIsLeft(left: string[], { line, width, paint }: Terminal): void {
+export function sayWhatIsLeft({ left, isInInbox }: WhatIsLeft, { line, width, paint }: Terminal): void {
   if (left.length === 0) return;
   const what = left.length === 1 ? 'One thing needs' : `${left.length} things need`;
-  line(`\n${paint('yellow', `${what} you. tidemill inbox and tidemill status say what to do:`)}`);
+  const where = isInInbox ? '. tidemill inbox and tidemill status say what to do:' : ':';
+  line(`\n${paint('yellow', `${what} you${where}`)}`);
   for (const each of left.slice(0, MOST_LEFT)) for (const part of wrap(each, width - 4).slice(0, 3)) line(`  ${part}`);
   if (left.length > MOST_LEFT) line(`  and ${left.length - MOST_LEFT} more`);
 }

@@ -2,7 +2,7 @@ import { AppError, type ChannelView, type InboxItem } from '@tidemill/contract';
 import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
 import { personName } from './person.ts';
-import { elapsed, fit, oneLine, pad, type Terminal, table, wrap } from './terminal.ts';
+import { elapsed, fit, oneLine, pad, type Terminal, table, wrapLines } from './terminal.ts';
 
 export function addInbox(program: Command, context: CliContext): void {
   const inbox = program
@@ -68,7 +68,7 @@ function itemLines(item: InboxItem, width: number, { paint, width: room }: Termi
   const indent = ' '.repeat(width);
   const isAlert = kind === 'alert' && severity !== 'info';
   const shown = isAlert
-    ? wrap(text, room - width).slice(0, ALERT_LINES)
+    ? wrapLines(text, room - width).slice(0, ALERT_LINES)
     : oneLine(text) === ''
       ? []
       : [fit(oneLine(text), room - width)];

@@ -28,7 +28,7 @@ const need = (some: Partial<NeedsYou>): NeedsYou => ({
 describe('the status of a project', () => {
   test('shows an alert with its last error and the command that helps', () => {
     expect(shown({ alerts: [alert({})] })).toContain(
-      '  alerts: 1\n  all failed: All agents failed. The last error: HTTP 500\n     tidemill inbox do a1b2c3 pause',
+      '  alerts: 1\n  all failed: All agents failed.\n  The last error: HTTP 500\n     tidemill inbox do a1b2c3 pause',
     );
     expect(shown({ alerts: [alert({ severity: 'info' })] })).not.toContain('alerts');
   });

@@ -1,5 +1,5 @@
 import { alsoText, causesOf, type ProjectStatus, progressWords, type WorkerView } from '@tidemill/contract';
-import { elapsed, fit, oneLine, pad, type Terminal, wrap } from './terminal.ts';
+import { elapsed, fit, pad, type Terminal, wrap, wrapLines } from './terminal.ts';
 
 /** Of a `prepare` step that is a script. */
 export const firstLine = (step: string) => step.trim().split('\n')[0] ?? '';
@@ -44,7 +44,7 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
     lines.push('', paint('yellow', `  alerts: ${alerts.length}`));
     for (const { title, text, command } of alerts.slice(0, MOST_ALERTS)) {
       lines.push(
-        ...wrap(`${title}: ${oneLine(text)}`, width - 4)
+        ...wrapLines(`${title}: ${text}`, width - 4)
           .slice(0, MOST_ALERT_LINES)
           .map((line) => `  ${line}`),
       );
@@ -69,7 +69,7 @@ export function statusLines(status: ProjectStatus, terminal: Terminal): string[]
 /** Less severe alerts are only in the inbox. */
 const URGENT = ['critical', 'error', 'warning'];
 const MOST_ALERTS = 3;
-const MOST_ALERT_LINES = 4;
+const MOST_ALERT_LINES = 5;
 
 /** Without those whose cause a hold tells already: the target that fails its gates. */
 function urgentAlerts({ alerts, holds }: ProjectStatus) {

@@ -43,7 +43,11 @@ export async function showTargetCheck(
 function showFailures({ target, failures }: TargetCheck, time: string, { line, paint }: Terminal): void {
   const names = failures.map(({ name }) => name);
   line(paint('yellow', `${target} itself fails ${names.join(', ')} (${time}), so no task will start until it passes.`));
+  const told = new Set<string>();
   for (const { name, text, advice } of failures) {
+    // Gates that lack the same program have one cause.
+    if (advice !== null && told.has(advice + text)) continue;
+    if (advice !== null) told.add(advice + text);
     if (advice !== null) line(`  ${advice}`);
     else if (name === 'prepare') line('  Correct `prepare` in .tidemill/config.yaml.');
     else line(`  Repair it, or have an agent do it: tidemill task add "Repair ${name}" --repairs ${name}`);

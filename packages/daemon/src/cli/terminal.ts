@@ -87,6 +87,10 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
+/** The same for a text of several lines: each begins a new one, so that a command is not joined with what follows it. */
+export const wrapLines = (text: string, width: number): string[] =>
+  text.split('\n').flatMap((line) => (line.trim() === '' ? [] : wrap(line, width)));
+
 export const pad = (text: string, width: number) => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
 /** Columns are as wide as their widest cell; the last one is cut to the rest of the line. */

@@ -86,9 +86,9 @@ async function up(context: CliContext, options: UpOptions): Promise<void> {
 
 /** A script learns by the exit code that the work is not finished without a person. */
 async function leaveToPerson(context: CliContext, options: UpOptions, api: Api, project: string): Promise<void> {
-  const left = await whatIsLeft(api, project);
-  if (!options.json) sayWhatIsLeft(left, context.terminal);
-  if (left.length > 0) context.setExitCode(EXIT.failure);
+  const what = await whatIsLeft(api, project);
+  if (!options.json) sayWhatIsLeft(what, context.terminal);
+  if (what.left.length > 0) context.setExitCode(EXIT.failure);
 }
 
 /** A stop ends running steps and removes temporary checkouts, which takes time where they are large. */

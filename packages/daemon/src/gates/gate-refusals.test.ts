@@ -70,6 +70,13 @@ it('a proof that misses an ignored file in its clone is told about include', asy
   expect(hints).toEqual([expect.stringContaining('`include: [.env.test]`')]);
 });
 
+it('a variable is named only where the output names one', async ({ skip }) => {
+  skip(!status.available, status.why);
+  const hints = (text: string) => refusalHints(text, { host, worktree, network: false });
+  expect(await hints('Missing environment variable: API_URL')).toEqual([expect.stringContaining('`pass: [API_URL]`')]);
+  expect(await hints('✔ environment variable support')).toEqual([]);
+});
+
 it('hints are few, and made of plain paths only', async ({ skip }) => {
   skip(!status.available, status.why);
   const about = { host, worktree, network: false };

@@ -97,6 +97,16 @@ describe('a session that stops', () => {
       null,
     ],
     [
+      'showed only the passes and failures through a pipe',
+      () => [edit('src/a.ts'), bash('npm test | grep -E "pass|fail"', 'ℹ pass 6\nℹ fail 0')],
+      null,
+    ],
+    [
+      'showed failures through grep',
+      () => [edit('src/a.ts'), bash('npm test | grep -E "pass|fail"', 'ℹ pass 6\nℹ fail 2')],
+      /2 of its tests failed/,
+    ],
+    [
       'showed no figures through a pipe',
       () => [edit('src/a.ts'), bash('npm test | head -1', '> a@1.0.0 test')],
       /neither its exit code nor its figures/,

@@ -84,11 +84,18 @@ export function runProblem(command: string, { text, isError }: NonNullable<ToolU
   if (text.trim() === '') return 'printed nothing, so it shows nothing. Run it so that its result can be seen.';
   const lines = new SummaryLines();
   lines.write(Buffer.from(text), 'stdout');
-  const counts = readCounts(lines.finish(text));
+  const counts = readCounts(lines.finish(text)) ?? nodeFigures(text);
   if (counts && counts.failed > 0)
     return `ran, and ${counts.failed} of its tests failed. Repair the cause, or say plainly in your answer that they fail.`;
   if (counts && counts.passed === 0) return 'ran 0 tests, so it shows nothing. Run the tests that cover the change.';
   if (!counts && HIDES.test(command) && !/pipefail/.test(command))
     return 'ran so that neither its exit code nor its figures can be seen. Run it without a pipe and without `|| true`.';
   return null;
+}
+
+/** What `node --test | grep -E "pass|fail"` leaves of a summary. A gate needs the whole of it; a session is only reminded. */
+function nodeFigures(text: string): { passed: number; failed: number } | null {
+  const figure = (name: string) => new RegExp(`^[#ℹ] ${name} +(\\d+)$`, 'm').exec(text)?.[1];
+  const [passed, failed] = [figure('pass'), figure('fail')];
+  return passed === undefined || failed === undefined ? null : { passed: Number(passed), failed: Number(failed) };
 }

@@ -34,7 +34,10 @@ const MOST_LINES = 12;
 
 /** Messages of package managers for an unreachable or untrusted registry. */
 const UNREACHABLE =
-  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_HAS_EXPIRED|Could not resolve host|Connection (refused|timed out|reset)|Temporary failure in name resolution|certificate verify failed|Network is unreachable|registry .{0,80}(50[0-9]|unavailable)|\b(429|50[234]) (Too Many|Bad Gateway|Service Unavailable|Gateway)|No space left on device|ENOSPC/i;
+  /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|SELF_SIGNED_CERT|UNABLE_TO_(GET|VERIFY)|CERT_HAS_EXPIRED|Could not resolve host|Connection (refused|timed out|reset)|Temporary failure in name resolution|Name or service not known|Unknown host|No route to host|certificate verify failed|Network is unreachable|registry .{0,80}(50[0-9]|unavailable)|\b(429|50[234]) (Too Many|Bad Gateway|Service Unavailable|Gateway)|No space left on device|ENOSPC/i;
+
+/** Whether the network, a registry or the disk made a step fail, as far as its output tells. */
+export const isOutage = (text: string): boolean => UNREACHABLE.test(text);
 
 /** Gets the names of files below the folder that a step has read. */
 export type OnReads = (files: string[]) => void;
@@ -112,7 +115,7 @@ async function runStep(
   const said = `The prepare step \`${step.run}\` ${howItEnded(ended, step)}:\n${tellingLines(text, MOST_LINES).slice(-OUTPUT_CHARS)}`;
   return {
     text: [said, ...hints].join('\n'),
-    isEnvironment: couldNotRun(ended) || UNREACHABLE.test(text),
+    isEnvironment: couldNotRun(ended) || isOutage(text),
   };
 }
 

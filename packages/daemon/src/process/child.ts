@@ -161,7 +161,8 @@ async function live(spec: ChildSpec, stopReason: PromiseWithResolvers<StopReason
   await family.sweep();
   await finish(child, streams);
   if (first.kind !== 'exited') return first;
-  if (await family.hasRun()) return last;
+  // A sandbox that cannot start exits with a code. A signal came from outside: short memory, or another program.
+  if ((last.kind === 'exited' && last.signal !== null) || (await family.hasRun())) return last;
   return {
     kind: 'unstartable',
     message: `the sandbox could not start ${spec.command[0]}: ${lastOutput || 'no reason given'}`,

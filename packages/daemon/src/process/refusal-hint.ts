@@ -32,7 +32,7 @@ const OFFLINE =
 const UNSET = [
   /\b([A-Z][A-Z0-9_]{2,}): (?:unbound variable|parameter not set)/,
   /\bKeyError: '([A-Z][A-Z0-9_]{2,})'/,
-  /\benvironment variable[: ]+["'`]?([A-Z][A-Z0-9_]{2,})\b/i,
+  /\b[Ee]nvironment [Vv]ariable[: ]+["'`]?([A-Z][A-Z0-9_]{2,})\b/,
   /\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]? (?:is not set|is not defined|must be set|is required|is missing)/,
 ];
 /** Every sandbox has its own of these. */

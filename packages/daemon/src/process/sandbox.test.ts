@@ -67,6 +67,23 @@ describe('the sandbox', () => {
     expect((await sh(ground, { readOnlyWorktree: true })).end).toMatchObject({ kind: 'exited', exitCode: 2 });
   });
 
+  it('that is killed from outside has started, and was killed', async () => {
+    const child = startChild({
+      host,
+      runId: 'run_killed',
+      command: ['sh', '-c', 'echo here; sleep 30'],
+      cwd: worktree,
+      network: false,
+      timeoutMs: 20_000,
+      onOutput: () => {
+        const own = execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' });
+        const bwrap = own.split('\n').find((line) => line.includes('echo here'));
+        process.kill(Number.parseInt(bwrap!, 10), 'SIGKILL');
+      },
+    });
+    expect(await child.end).toMatchObject({ kind: 'exited', exitCode: null, signal: 'SIGKILL' });
+  });
+
   it('makes the worktree writable, and nothing else', async () => {
     const targets = [host.root, path.join(host.root, '.git'), path.dirname(process.execPath), '/etc', '/usr'];
     for (const target of targets) {

@@ -31,7 +31,7 @@ test('a session is told what needs the person and what is open, in at most ten l
 
 test('a session is told a task that asks by its question only, and no good news', () => {
   const questions = [
-    question('Q1.1', '#1 Task 1 is stuck: no money', 't1'),
+    question('Q1.1', '#1 Task 1 is stuck: no money\n\nWhat was tried:', 't1'),
     { ...question('Q1', '#3 Task 3 has landed'), type: 'celebratory' as const },
   ];
   const told = sessionWork({ questions, tasks: [task(1, 'blocked'), task(2, 'needs_info')] });

@@ -53,4 +53,5 @@ function listed<T>(all: readonly T[], line: (each: T) => string, more: string): 
   return [...all.slice(0, most).map((each) => `- ${line(each)}`), ...(rest > 0 ? [`- ${rest} ${more}`] : [])];
 }
 
-const said = (text: string) => withoutSecrets(plainLine(text)).slice(0, MOST_LINE);
+/** The first line of a question says what it is about; details follow. */
+const said = (text: string) => withoutSecrets(plainLine(text.trim().split('\n')[0] ?? '')).slice(0, MOST_LINE);

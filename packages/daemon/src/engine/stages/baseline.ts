@@ -218,8 +218,7 @@ export class Baseline {
       `${target} itself fails ${names.join(', ')}, so no new task starts and no work based on it can land. Agents are not sent back for it. ` +
       `Fix it, or add a task that does: tidemill task add "Repair ${target}: ${names.join(', ')}" ${names.map((gate) => `--repairs ${gate}`).join(' ')}\n\n` +
       emptyText(this.#empty) +
-      red
-        .map(({ gate, excerpt }) => ownFileAdvice(gate, excerpt) ?? redAdvice(gate, excerpt))
+      [...new Set(red.map(({ gate, excerpt }) => ownFileAdvice(gate, excerpt) ?? redAdvice(gate, excerpt)))]
         .flatMap((line) => (line ? `${line}\n\n` : []))
         .join('') +
       red.map(({ gate, quote }) => `${gate}: ${quote}`).join('\n\n');
