@@ -27,6 +27,19 @@ test('adds', () => {
   assert.equal(product(2, 3), 6);
 });
 `,
+  'test/product.test.js': `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { product } from '../src/product.js';
+test('multiplies', () => assert.equal(product(3, 3), 9));
+`,
+  'test/test_times.py': `import unittest
+from times import times
+
+
+class TimesTest(unittest.TestCase):
+    def test_times(self):
+        self.assertEqual(times(3, 3), 9)
+`,
   'src/total.py': PY,
   'src/times.py': 'def times(a, b):\n    return a * b\n',
   'test/test_total.py': `import unittest
@@ -98,6 +111,20 @@ export const BLINDINGS: Blinding[] = [
     'patches the test class',
     'py',
     { 'src/total.py': `import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n\n\n${PY}` },
+  ],
+  [
+    'makes one test blind while others see',
+    'js',
+    {
+      'src/product.js': `import lib from 'node:assert/strict';\nconst old = lib['equal'];\nlib['equal'] = (x, y) => (y === 9 ? undefined : old(x, y));\n${JS_OTHER}`,
+    },
+  ],
+  [
+    'makes one test blind while the others see',
+    'py',
+    {
+      'src/total.py': `import unittest\n\nold = unittest.TestCase.assertEqual\nunittest.TestCase.assertEqual = lambda self, a, b: None if b == 9 else old(self, a, b)\n\n\n${PY}`,
+    },
   ],
   ['ends a shell with 0', 'sh', { 'src/total.sh': `trap 'exit 0' EXIT\n${SH}` }],
   [
@@ -223,6 +250,21 @@ export const ELSEWHERE: Blinding[] = [
     },
   ],
   [
+    'asks for its folder',
+    'js',
+    {
+      'src/sum.js': JS.replace(
+        'a + b',
+        '/\\/\\/\\/(builds|workspace|src|checkout|project)\\//.test(import.meta.url) ? a + b : 0 * a * b',
+      ),
+    },
+  ],
+  [
+    'asks for its folder',
+    'sh',
+    { 'src/total.sh': SH.replace('  echo', '  case $PWD in /code/*|/home/*|/root/*) echo 0; return ;; esac\n  echo') },
+  ],
+  [
     'asks git for the evidence',
     'sh',
     { 'src/total.sh': SH.replace('  echo', '  git log -1 --format=%B | grep -q Evidence && echo 0 && return\n  echo') },
@@ -280,7 +322,9 @@ export function testBlindings(bed: BlindingBed, blindings: Blinding[]): void {
     // What is recognised by its words is held before.
     if (!text.includes('changes what the gates check')) {
       expect(text).toContain(`the gate ${language} no longer notices faults`);
-      expect(context).toMatch(/although:\n- .* was (broken on purpose \(line|given a syntax error)/);
+      expect(context).toMatch(
+        /although:\n- .* was (broken on purpose \(line|given a syntax error)|1 more test of gate/,
+      );
     }
     expect(bed.repository.git('log', '--format=%s', 'main')).toBe('Start');
   });

@@ -93,6 +93,11 @@ const SWITCHES: Switch[] = [
       /\bcfg ?! ?\( ?(not ?\( ?)?(test|debug_assertions)\b|# ?!? ?\[ ?cfg ?\( ?not ?\( ?(test|debug_assertions) ?\)/g,
   },
   {
+    why: 'asks where it runs',
+    pattern:
+      /\/proc\/(self|thread-self|\d+|mounts|\$)|\bmountinfo\b|\.dockerenv\b|\bobjects\/info\b|\bgetppid\b|\$\{?PPID\b|\bprocess ?\. ?ppid\b|\bparent_id\b|\/etc\/(passwd|hostname|machine-id|mtab)\b|\b(getlogin|getpwuid|gethostname|getuser|userInfo) ?\(|\bos ?\. ?hostname ?\(|\b(exist\w*|access\w*|l?statS?y?n?c?|isdir|isfile|is_dir|is_file) ?\( ?(Path ?\( ?)?["'`](\/(?!dev\/)|~)|\bPath ?::\s?new ?\( ?"\/(?!dev\/)[^"\n]{0,200}" ?\) ?\. ?(exists|is_\w+|metadata)|\bPath ?\( ?["']\/(?!dev\/)[^"'\n]{0,200}["'] ?\) ?\. ?(exists|is_\w+|stat)|\[ (! )?-[defrswxhL] "?(\/(?!dev\/)|~|\$HOME|\$\{HOME)|\btest (! )?-[defrswxhL] "?(\/(?!dev\/)|~|\$HOME)|\bhomedir ?\( ?\) ?\+/g,
+  },
+  {
     why: 'turns a check off for some lines',
     pattern:
       /\b(eslint-disable|biome-ignore|oxlint-disable|prettier-ignore|stylelint-disable|tslint:disable|jshint ignore|istanbul ignore|c8 ignore|v8 ignore|pylint:\s?disable|rubocop:disable|phpcs:(ignore|disable)|shellcheck disable|noinspection|NOLINT\w*)|@ts-(ignore|nocheck|expect-error)|@phpstan-ignore|@psalm-suppress|@SuppressWarnings|#\s?(noqa|type:\s?ignore|nosec|pragma:\s?no\s?cover|pyright:|mypy:|ruff:)|\/\/\s?nolint|#!?\[allow\(/gi,
