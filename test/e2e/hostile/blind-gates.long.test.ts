@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  BLINDINGS,
-  BlindingBed,
-  ELSEWHERE,
-  REACHING,
-  SEEING,
-  testBlindings,
-  testElsewhere,
-  testSeeing,
-} from '../../support/hostile/blinding-bed.ts';
+import { BlindingBed, testBlindings, testElsewhere, testSeeing } from '../../support/hostile/blinding-bed.ts';
+import { BLINDINGS, ELSEWHERE, REACHING, SEEING } from '../../support/hostile/blindings.ts';
 
 const MINUTE = 60_000;
 
