@@ -21,6 +21,11 @@ const DIFFERS: Case[] = [
   ['asks for a debug build', 'src/lib.rs', 'if cfg!(debug_assertions) { right() } else { wrong() }\n'],
   ['has another function for use', 'src/lib.rs', '#[cfg(not(test))]\npub fn total() {}\n'],
 ];
+const CALLERS: Case[] = [
+  ['asks for the name of its thread', 'src/lib.rs', 'if std::thread::current().name().is_some() {\n'],
+  ['looks for its caller', 'src/a.py', 'outer = inspect.stack()[1].function\n'],
+  ['looks for the library of tests', 'src/a.py', "if 'unittest' in sys.modules:\n"],
+];
 const ASKS: Case[] = [
   ['for the first process', 'src/a.py', "first = open('/proc/1/comm').read()\n"],
   ['for the mounts', 'src/a.js', "readFileSync('/proc/self/mountinfo', 'utf8');\n"],
@@ -46,7 +51,7 @@ describe('what a change adds to a source', () => {
     expect(switchesIn(path, '', added)).toContain('replaces the assertions of tests');
   });
 
-  test.each(DIFFERS)('is something else in tests when it %s (%s)', (_, path, added) => {
+  test.each([...DIFFERS, ...CALLERS])('is something else in tests when it %s (%s)', (_, path, added) => {
     expect(switchesIn(path, '', added)).toEqual(['behaves differently in tests']);
   });
 

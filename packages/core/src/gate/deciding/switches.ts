@@ -47,7 +47,7 @@ const SWITCHES: Switch[] = [
   {
     why: 'behaves differently in tests',
     pattern:
-      /\b(VITEST(_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION)\b|\bNODE_ENV\b[^\n]{0,20}['"]test['"]|\bsys\s?\.\s?modules\b[^\n]{0,20}pytest|\bpytest\b[^\n]{0,20}\bsys\s?\.\s?modules\b/g,
+      /\b(VITEST(_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION)\b|\bNODE_ENV\b[^\n]{0,20}['"]test['"]|\b(sys\s?\.\s?)?_getframe\b|\binspect\s?\.\s?(stack|currentframe)\b|\bextract_stack\b|\bthread\s?::\s?current\s?\(\s?\)\s?\.\s?name\b|\bsys\s?\.\s?modules\b[^\n]{0,20}(pytest|unittest)|\bunittest\b[^\n]{0,20}\bsys\s?\.\s?modules\b|\bpytest\b[^\n]{0,20}\bsys\s?\.\s?modules\b/g,
   },
   {
     why: 'replaces the assertions of tests',
