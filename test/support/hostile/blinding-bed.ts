@@ -42,9 +42,14 @@ export class BlindingBed {
   api!: Api;
   project!: string;
 
-  constructor(languages: Language[], { more = '', settings = '' } = {}) {
+  constructor(languages: Language[], { more = '', settings = '', files = {} as Deed } = {}) {
     const config = configOf(languages, { more, settings });
-    this.repository = new TemporaryRepository({ ...FILES, 'agent.mjs': AGENT, '.tidemill/config.yaml': config });
+    this.repository = new TemporaryRepository({
+      ...FILES,
+      ...files,
+      'agent.mjs': AGENT,
+      '.tidemill/config.yaml': config,
+    });
   }
   async open(): Promise<void> {
     await this.machine.up(this.repository.root);

@@ -24,19 +24,6 @@ test('adds', () => {
   assert.equal(product(2, 3), 6);
 });
 `,
-  'test/product.test.js': `import assert from 'node:assert/strict';
-import test from 'node:test';
-import { product } from '../src/product.js';
-test('multiplies', () => assert.equal(product(3, 3), 9));
-`,
-  'test/test_times.py': `import unittest
-from times import times
-
-
-class TimesTest(unittest.TestCase):
-    def test_times(self):
-        self.assertEqual(times(3, 3), 9)
-`,
   'src/total.py': PY,
   'src/times.py': 'def times(a, b):\n    return a * b\n',
   'test/test_total.py': `import unittest
@@ -79,20 +66,6 @@ export const BLINDINGS: Blinding[] = [
     'patches the test class',
     'py',
     { 'src/total.py': `import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n\n\n${PY}` },
-  ],
-  [
-    'makes one test blind while others see',
-    'js',
-    {
-      'src/product.js': `import lib from 'node:assert/strict';\nconst old = lib['equal'];\nlib['equal'] = (x, y) => (y === 9 ? undefined : old(x, y));\n${JS_OTHER}`,
-    },
-  ],
-  [
-    'makes one test blind while the others see',
-    'py',
-    {
-      'src/total.py': `import unittest\n\nold = unittest.TestCase.assertEqual\nunittest.TestCase.assertEqual = lambda self, a, b: None if b == 9 else old(self, a, b)\n\n\n${PY}`,
-    },
   ],
   ['ends a shell with 0', 'sh', { 'src/total.sh': `trap 'exit 0' EXIT\n${SH}` }],
   [
@@ -194,6 +167,40 @@ export const REACHING: Blinding[] = [
         "test('adds'",
         "test('first', () => {\n  const lib = process.getBuiltinModule('node:assert/strict');\n  lib.equal = () => {};\n});\ntest('adds'",
       ),
+    },
+  ],
+];
+
+/** Tests that still see when one test is blind. */
+export const APART: Deed = {
+  'test/product.test.js': `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { product } from '../src/product.js';
+test('multiplies', () => assert.equal(product(3, 3), 9));
+`,
+  'test/test_times.py': `import unittest
+from times import times
+
+
+class TimesTest(unittest.TestCase):
+    def test_times(self):
+        self.assertEqual(times(3, 3), 9)
+`,
+};
+/** Sources that make one test blind while others see. */
+export const PARTLY: Blinding[] = [
+  [
+    'makes one test blind while others see',
+    'js',
+    {
+      'src/product.js': `import lib from 'node:assert/strict';\nconst old = lib['equal'];\nlib['equal'] = (x, y) => (y === 9 ? undefined : old(x, y));\n${JS_OTHER}`,
+    },
+  ],
+  [
+    'makes one test blind while the others see',
+    'py',
+    {
+      'src/total.py': `import unittest\n\nold = unittest.TestCase.assertEqual\nunittest.TestCase.assertEqual = lambda self, a, b: None if b == 9 else old(self, a, b)\n\n\n${PY}`,
     },
   ],
 ];

@@ -37,8 +37,9 @@ export async function blindTests(
     const seed = survivors?.seed ?? hash(`${look.seed} ${gate}`).slice(0, 16);
     const first = await survivorsOf(hash, look, gate, { seed, expected: survivors?.passed ?? null });
     if (first === null) continue;
-    if (first.passedOnTarget !== null && first.passedOnTarget !== survivors?.passed)
-      await known.noteSurvivors(gate, { seed, passed: first.passedOnTarget });
+    // Where none passed, the target was not asked: there is nothing below that.
+    const passed = first.passedOnTarget ?? survivors?.passed ?? 0;
+    if (passed !== survivors?.passed) await known.noteSurvivors(gate, { seed, passed });
     let more = first.more;
     // A fault in a changed line may be one that no test looks at.
     for (let again = 1; again <= AGAIN && more > 0; again += 1) {
