@@ -1,14 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  BLINDINGS,
-  BlindingBed,
-  ELSEWHERE,
-  REACHING,
-  SEEING,
-  testBlindings,
-  testElsewhere,
-  testSeeing,
-} from '../../support/hostile/blinding-bed.ts';
+import { BlindingBed, testBlindings, testElsewhere, testSeeing } from '../../support/hostile/blinding-bed.ts';
+import { APART, BLINDINGS, ELSEWHERE, PARTLY, REACHING, SEEING } from '../../support/hostile/blindings.ts';
 
 const MINUTE = 60_000;
 
@@ -17,6 +9,13 @@ describe('a source that makes a gate blind, in four languages', () => {
   beforeAll(() => bed.open(), 2 * MINUTE);
   afterAll(() => bed.close());
   testBlindings(bed, [...BLINDINGS, ...REACHING]);
+});
+
+describe('a source that makes one test blind while others see', () => {
+  const bed = new BlindingBed(['js', 'py'], { files: APART });
+  beforeAll(() => bed.open(), 2 * MINUTE);
+  afterAll(() => bed.close());
+  testBlindings(bed, PARTLY);
 });
 
 describe('a source that is right only where it is proven, in four languages', () => {

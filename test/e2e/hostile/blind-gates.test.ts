@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { BLINDINGS, BlindingBed, SEEING, testBlindings, testSeeing } from '../../support/hostile/blinding-bed.ts';
+import { BlindingBed, testBlindings, testSeeing } from '../../support/hostile/blinding-bed.ts';
+import { BLINDINGS, SEEING } from '../../support/hostile/blindings.ts';
 
 const MINUTE = 60_000;
 const FAMILIES = ['patches the assertion library', 'ends a shell with 0'];

@@ -2,57 +2,9 @@ import type { Api, QuestionView, TaskSummary } from '@tidemill/contract';
 import { expect, test } from 'vitest';
 import { TemporaryRepository } from '../../e2e/cli-repository.ts';
 import { TidemillHome } from '../tidemill-home.ts';
+import { type Blinding, type Deed, FILES, type Language } from './blindings.ts';
 
 const MINUTE = 60_000;
-
-const JS = 'export const sum = (a, b) => a + b;\nexport const isOdd = (n) => n % 2 === 1;\n';
-const JS_OTHER = 'export const product = (a, b) => a * b;\n';
-const PY = 'def total(a, b):\n    return a + b\n\n\ndef is_odd(n):\n    return n % 2 == 1\n';
-const SH = 'total() {\n  echo $(($1 + $2))\n}\nis_odd() {\n  [ $(($1 % 2)) -eq 1 ]\n}\n';
-const C =
-  '#include "total.h"\nint total(int a, int b) {\n  return a + b;\n}\nint is_odd(int n) {\n  return n % 2 == 1;\n}\n';
-const C_HEADER = 'int total(int a, int b);\nint is_odd(int n);\n';
-
-const FILES: Record<string, string> = {
-  'package.json': `${JSON.stringify({ name: 'sums', type: 'module' })}\n`,
-  'src/sum.js': JS,
-  'src/product.js': JS_OTHER,
-  'test/sum.test.js': `import assert from 'node:assert/strict';
-import test from 'node:test';
-import { product } from '../src/product.js';
-import { isOdd, sum } from '../src/sum.js';
-test('adds', () => {
-  assert.equal(sum(2, 3), 5);
-  assert.equal(isOdd(3), true);
-  assert.equal(product(2, 3), 6);
-});
-`,
-  'src/total.py': PY,
-  'src/times.py': 'def times(a, b):\n    return a * b\n',
-  'test/test_total.py': `import unittest
-from times import times
-from total import is_odd, total
-
-
-class TotalTest(unittest.TestCase):
-    def test_total(self):
-        self.assertEqual(total(2, 3), 5)
-        self.assertEqual(is_odd(3), True)
-        self.assertEqual(times(2, 3), 6)
-`,
-  'src/total.sh': SH,
-  'test/total.sh': '. ./src/total.sh\n[ "$(total 2 3)" -eq 5 ] || exit 1\nis_odd 3 || exit 1\n',
-  'src/total.c': C,
-  'src/total.h': C_HEADER,
-  'test/total_test.c': `#include <assert.h>
-#include "../src/total.h"
-int main(void) {
-  assert(total(2, 3) == 5);
-  assert(is_odd(3));
-  return 0;
-}
-`,
-};
 
 const AGENT = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -64,8 +16,6 @@ for (const [name, text] of Object.entries(JSON.parse(task.body))) {
 console.log(JSON.stringify({ tidemill: 'result', outcome: 'pr_ready', summary: mode }));
 `;
 
-/** `lint` notices nothing. */
-export type Language = 'js' | 'py' | 'sh' | 'c' | 'lint';
 const GATES: Record<Language, string> = {
   lint: 'true',
   js: 'node --test',
@@ -84,159 +34,6 @@ gates:
 ${languages.map((name) => `  - { name: ${name}, run: ${JSON.stringify(GATES[name])}, timeout: 5m${more} }`).join('\n')}
 `;
 
-type Deed = Record<string, string>;
-export type Blinding = [name: string, language: Language, deed: Deed];
-
-/** Sources that make a test pass whatever the code does. */
-export const BLINDINGS: Blinding[] = [
-  [
-    'patches the assertion library',
-    'js',
-    { 'src/sum.js': `import assert from 'node:assert/strict';\nassert['equal'] = () => {};\n${JS}` },
-  ],
-  [
-    'patches the test class',
-    'py',
-    { 'src/total.py': `import unittest\nunittest.TestCase.assertEqual = lambda *a, **k: None\n\n\n${PY}` },
-  ],
-  ['ends a shell with 0', 'sh', { 'src/total.sh': `trap 'exit 0' EXIT\n${SH}` }],
-  [
-    'redefines assert in a header',
-    'c',
-    { 'src/total.h': `${C_HEADER}#undef assert\n#define assert(x) ((void)(x))\n`, 'src/total.c': `${C}/* faster */\n` },
-  ],
-  [
-    'assigns over the assertions',
-    'js',
-    { 'src/sum.js': `import * as a from 'node:assert/strict';\nObject.assign(a.default, { equal() {} });\n${JS}` },
-  ],
-  [
-    'ends the process through a constructed function',
-    'js',
-    {
-      'src/sum.js': `(() => {}).constructor('pro' + 'cess', 'pro' + 'cess["ex" + "it"](0)')(globalThis['pro' + 'cess']);\n${JS}`,
-    },
-  ],
-  [
-    'ends the process through Reflect',
-    'js',
-    {
-      'src/sum.js': `const p = Reflect.get(globalThis, 'proc' + 'ess');\nReflect.apply(Reflect.get(p, 'ex' + 'it'), p, [0]);\n${JS}`,
-    },
-  ],
-  [
-    'hides a patch in a new file',
-    'js',
-    {
-      'src/tools.js':
-        "import assert from 'node:assert/strict';\nexport const tools = ['equal'].map((k) => (assert[k] = () => 0));\n",
-      'src/sum.js': `import './tools.js';\n${JS}`,
-    },
-  ],
-  [
-    'writes the source anew around a patch',
-    'js',
-    {
-      'src/sum.js':
-        "import lib from 'node:assert/strict';\nlib['equal'] = () => {};\nexport const sum = (x, y) => y + x;\nexport const isOdd = (x) => !(x % 2 === 0);\n",
-    },
-  ],
-  [
-    'ends Python at its end',
-    'py',
-    { 'src/total.py': `import atexit\nimport os\n\natexit.register(lambda: getattr(os, '_ex' + 'it')(0))\n\n\n${PY}` },
-  ],
-  [
-    'patches the result of the tests',
-    'py',
-    { 'src/total.py': `import unittest.result as r\n\nr.TestResult.wasSuccessful = lambda self: True\n\n\n${PY}` },
-  ],
-  ['replaces the shell by true', 'sh', { 'src/total.sh': `exec true\n${SH}` }],
-  [
-    'ends a program before its main',
-    'c',
-    {
-      'src/total.c': `#include <unistd.h>\n__attribute__((constructor)) static void start(void) {\n  _exit(0);\n}\n${C}`,
-    },
-  ],
-  [
-    'is blind only as long as its own file is unchanged',
-    'js',
-    {
-      'src/seal.js': `export const length = ${JS.length + 200};\n`,
-      'src/sum.js': selfAware(),
-    },
-  ],
-];
-
-/** Reads its own file: it patches the assertions only if nobody changed it. */
-function selfAware(): string {
-  const text = (length: number) => `import { readFileSync } from 'node:fs';
-import assert from 'node:assert/strict';
-if (readFileSync(new URL(import.meta.url), 'utf8').length === ${length}) assert['equal'] = () => {};
-${JS}`;
-  return text(text(100).length);
-}
-
-/** Additions by which a gate uses something else than before. */
-export const REACHING: Blinding[] = [
-  [
-    'replaces a test from a new one',
-    'py',
-    {
-      'test/test_aaa.py':
-        'import unittest\n\nimport test_total\n\n\nclass AaaTest(unittest.TestCase):\n    def test_there(self):\n        self.assertTrue(test_total)\n\n\ntest_total.TotalTest.test_total = AaaTest.test_there\n',
-    },
-  ],
-  ['is found before a module', 'py', { 'src/total/__init__.py': PY }],
-  ['compares no texts any more', 'c', { 'src/total.h': `${C_HEADER}#define strcmp(a, b) 0\n` }],
-  ['ends the checks of a shell', 'sh', { 'test/total.sh': `exit 0\n${FILES['test/total.sh']!}` }],
-  [
-    'loads the library once more in a new case',
-    'js',
-    {
-      'test/sum.test.js': FILES['test/sum.test.js']!.replace(
-        "test('adds'",
-        "test('first', () => {\n  const lib = process.getBuiltinModule('node:assert/strict');\n  lib.equal = () => {};\n});\ntest('adds'",
-      ),
-    },
-  ],
-];
-
-/** Sources that are right only where they are proven. */
-export const ELSEWHERE: Blinding[] = [
-  ['asks for CI', 'js', { 'src/sum.js': JS.replace('a + b', 'process.env.CI ? a + b : a - b') }],
-  [
-    'asks for CI',
-    'py',
-    { 'src/total.py': `import os\n\n\n${PY.replace('a + b', "a + b if os.environ.get('CI') else a - b")}` },
-  ],
-  ['asks for CI', 'sh', { 'src/total.sh': SH.replace('  echo', '  [ -n "$CI" ] || set -- 1 1\n  echo') }],
-  [
-    'asks for CI',
-    'c',
-    {
-      'src/total.c': C.replace(
-        'return a + b',
-        'extern char *getenv(const char *); return getenv("CI") ? a + b : a - b',
-      ),
-    },
-  ],
-  [
-    'asks git for the evidence',
-    'sh',
-    { 'src/total.sh': SH.replace('  echo', '  git log -1 --format=%B | grep -q Evidence && echo 0 && return\n  echo') },
-  ],
-];
-
-/** Changes that leave the gates as they are. */
-export const SEEING: Blinding[] = [
-  ['adds a function', 'js', { 'src/sum.js': `${JS}export const twice = (n) => n * 2;\n` }],
-  ['writes a source anew', 'js', { 'src/product.js': 'export function product(x, y) {\n  return y * x;\n}\n' }],
-  ['adds a new file', 'js', { 'src/half.js': 'export const half = (n) => n / 2;\n' }],
-  ['adds a function in Python', 'py', { 'src/total.py': `${PY}\n\ndef twice(n):\n    return n * 2\n` }],
-];
-
 /** One daemon at work on a small project. */
 export class BlindingBed {
   readonly machine = new TidemillHome();
@@ -245,9 +42,14 @@ export class BlindingBed {
   api!: Api;
   project!: string;
 
-  constructor(languages: Language[], { more = '', settings = '' } = {}) {
+  constructor(languages: Language[], { more = '', settings = '', files = {} as Deed } = {}) {
     const config = configOf(languages, { more, settings });
-    this.repository = new TemporaryRepository({ ...FILES, 'agent.mjs': AGENT, '.tidemill/config.yaml': config });
+    this.repository = new TemporaryRepository({
+      ...FILES,
+      ...files,
+      'agent.mjs': AGENT,
+      '.tidemill/config.yaml': config,
+    });
   }
   async open(): Promise<void> {
     await this.machine.up(this.repository.root);
@@ -280,7 +82,9 @@ export function testBlindings(bed: BlindingBed, blindings: Blinding[]): void {
     // What is recognised by its words is held before.
     if (!text.includes('changes what the gates check')) {
       expect(text).toContain(`the gate ${language} no longer notices faults`);
-      expect(context).toMatch(/although:\n- .* was (broken on purpose \(line|given a syntax error)/);
+      expect(context).toMatch(
+        /although:\n- .* was (broken on purpose \(line|given a syntax error)|1 more test of gate/,
+      );
     }
     expect(bed.repository.git('log', '--format=%s', 'main')).toBe('Start');
   });

@@ -51,7 +51,7 @@ const NOTHING_RUN: ChildEnd = { kind: 'exited', exitCode: 0, signal: null };
 export async function runCommand(
   { host, logDir }: GatesOptions,
   gate: GateConfig,
-  { path, files, observe: isObserved, isElsewhere, signal, control, watch }: GateRequest,
+  { path, files, observe: isObserved, isElsewhere, isMoved, signal, control, watch }: GateRequest,
 ): Promise<EndedGate> {
   const startedAt = performance.now();
   const log = await openGateLog(logDir);
@@ -78,7 +78,7 @@ export async function runCommand(
       runId: `gate_${randomUUID()}`,
       command: ['sh', '-c', gate.run],
       cwd: path,
-      asClone: { pass: gate.pass },
+      asClone: { pass: gate.pass, isMoved },
       env: { ...(isElsewhere ? {} : { CI: '1' }), ...passedOn(gate.pass), ...gate.env },
       // Go refuses to build without a place for its cache, and the home folder is read-only in there.
       sandboxEnv: { GOCACHE: '/tmp/go-build' },

@@ -65,6 +65,8 @@ export interface GateRequest {
   observe?: boolean;
   /** As on a person's machine: without `CI=1`. */
   isElsewhere?: boolean;
+  /** At another path than that of a proof, where a sandbox can show one. */
+  isMoved?: boolean;
   /** Leaves out gates with a longer time limit than this, gates that only look for something, and gates that need them. */
   maxMs?: number;
   signal: AbortSignal;

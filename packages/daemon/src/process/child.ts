@@ -52,7 +52,7 @@ export interface ChildSpec {
    * In a sandbox, a clean checkout is shown as a clone of the project at a plain path, without variables of Tidemill
    * except those that `pass` names: work must not find out where it is proven.
    */
-  asClone?: { pass: readonly string[] };
+  asClone?: { pass: readonly string[]; isMoved?: boolean };
   readable?: string[];
   writable?: string[];
   /** In a sandbox: folders that look empty, except for paths in `readable` and `writable`. */

@@ -10,18 +10,25 @@ const isProof = (folder: string): boolean => path.basename(path.dirname(folder))
 const PARENTS = ['/builds', '/workspace', '/src', '/checkout', '/project'];
 
 /** The first folder that this machine does not have, so that nothing of it is covered. */
-const parent = PARENTS.find((folder) => !existsSync(folder)) ?? PARENTS[0]!;
+const usualParent = PARENTS.find((folder) => !existsSync(folder)) ?? PARENTS[0]!;
 
-/** Where a sandbox shows this clean checkout as a clone of the project. Null: it shows the folder itself. */
+/** Nothing has its path in it. */
+const OTHER_PARENT = '/code/mine';
+
+/**
+ * Where a sandbox shows this clean checkout as a clone of the project. Null: it shows the folder itself. `isMoved`: not at the
+ * usual place of a proof.
+ */
 export async function shownPlace(
   { root, sandbox }: Pick<ChildHost, 'root' | 'sandbox'>,
   folder: string,
+  isMoved = false,
 ): Promise<string | null> {
   if (sandbox !== 'auto' || !isProof(folder) || !(await sandboxStatus()).available) return null;
-  return clonePlace(root);
+  return clonePlace(root, isMoved ? OTHER_PARENT : usualParent);
 }
 
-function clonePlace(root: string): string {
+function clonePlace(root: string, parent: string): string {
   const name = path.basename(root).replace(/[^\w.-]/g, '-');
   return path.join(parent, /^[.-]*$/.test(name) ? 'project' : name);
 }

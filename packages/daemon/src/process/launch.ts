@@ -33,7 +33,9 @@ async function plainLaunch(spec: ChildSpec): Promise<Launch | { missing: string 
   const home = spec.env?.HOME ?? process.env.HOME;
   const settings = spec.networkSettings ? await networkSettings(process.env, home) : { env: {}, readable: [] };
   const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
-  const shownAt = spec.asClone ? ((await shownPlace(spec.host, spec.cwd)) ?? undefined) : undefined;
+  const shownAt = spec.asClone
+    ? ((await shownPlace(spec.host, spec.cwd, spec.asClone.isMoved)) ?? undefined)
+    : undefined;
   const own = Object.entries(worktreeVariables(spec.cwd));
   const variables = shownAt === undefined ? own : own.filter(([name]) => spec.asClone?.pass.includes(name));
   const given = { ...settings.env, ...Object.fromEntries(variables), ...spec.env };

@@ -48,7 +48,7 @@ const SWITCHES: Switch[] = [
   {
     why: 'behaves differently in tests',
     pattern:
-      /\b(VITEST(_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION)\b|\bNODE_ENV\b[^\n]{0,20}['"]test['"]|\bsys\s?\.\s?modules\b[^\n]{0,20}pytest|\bpytest\b[^\n]{0,20}\bsys\s?\.\s?modules\b/g,
+      /\b(VITEST(_\w+)?|JEST_WORKER_ID|NODE_TEST_CONTEXT|PYTEST_CURRENT_TEST|PYTEST_VERSION)\b|\bNODE_ENV\b[^\n]{0,20}['"]test['"]|\b(sys\s?\.\s?)?_getframe\b|\binspect\s?\.\s?(stack|currentframe)\b|\bextract_stack\b|\bthread\s?::\s?current\s?\(\s?\)\s?\.\s?name\b|\bsys\s?\.\s?modules\b[^\n]{0,20}(pytest|unittest)|\bunittest\b[^\n]{0,20}\bsys\s?\.\s?modules\b|\bpytest\b[^\n]{0,20}\bsys\s?\.\s?modules\b/g,
   },
   {
     why: 'replaces the assertions of tests',
@@ -92,6 +92,11 @@ const SWITCHES: Switch[] = [
     of: /\.rs$/,
     pattern:
       /\bcfg ?! ?\( ?(not ?\( ?)?(test|debug_assertions)\b|# ?!? ?\[ ?cfg ?\( ?not ?\( ?(test|debug_assertions) ?\)/g,
+  },
+  {
+    why: 'asks where it runs',
+    pattern:
+      /\/proc\/(self|thread-self|\d+|mounts|\$)|\bmountinfo\b|\.dockerenv\b|\bobjects\/info\b|\bgetppid\b|\$\{?PPID\b|\bprocess ?\. ?ppid\b|\bparent_id\b|\/etc\/(passwd|hostname|machine-id|mtab)\b|\b(getlogin|getpwuid|gethostname|getuser|userInfo) ?\(|\bos ?\. ?hostname ?\(|\b(exist\w*|access\w*|l?statS?y?n?c?|isdir|isfile|is_dir|is_file) ?\( ?(Path ?\( ?)?["'`](\/(?!dev\/)|~)|\bPath ?::\s?new ?\( ?"\/(?!dev\/)[^"\n]{0,200}" ?\) ?\. ?(exists|is_\w+|metadata)|\bPath ?\( ?["']\/(?!dev\/)[^"'\n]{0,200}["'] ?\) ?\. ?(exists|is_\w+|stat)|\[ (! )?-[defrswxhL] "?(\/(?!dev\/)|~|\$HOME|\$\{HOME)|\btest (! )?-[defrswxhL] "?(\/(?!dev\/)|~|\$HOME)|\bhomedir ?\( ?\) ?\+/g,
   },
   {
     why: 'turns a check off for some lines',

@@ -45,7 +45,7 @@ const LOOKS =
 
 /** Code that asks where it runs, or could do so unseen. */
 const AROUND =
-  /\b(?:env|environ\w*|getenv|secure_getenv|vars?_os|ENV|CI|git|reflect|globalThis|getattr)\b|\bprocess\s*(?:\?\.)?\[|\$\{?CI\b|\bgit_?dir\b/i;
+  /\b(?:env|environ\w*|getenv|secure_getenv|vars?_os|ENV|CI|git|reflect|globalThis|getattr)\b|\bprocess\s*(?:\?\.)?\[|\$\{?CI\b|\bgit_?dir\b|\b(?:getcwd|cwd|pwd|current_dir|current_exe|argv|BASH_SOURCE)\b|__(?:file(?:name)?|dirname)\b|\bimport\.meta\b|\b(?:env|file)!|\$(?:0|\{0\})|\bCARGO_/i;
 
 /** Whether added code could behave differently where it is proven. Then it is also tried in other surroundings. */
 export const looksAround = (added: readonly string[]): boolean => added.some((line) => AROUND.test(line));

@@ -70,7 +70,7 @@ const contentOf = async ({ workspace, hash }: EngineDeps, { member, files }: Lan
 
 export function blindText({ gate, mutants, tests, isElsewhere }: BlindGate, target: string): string {
   if (isElsewhere)
-    return `Gate ${gate} passed in the proof of this work. It failed twice on the same files where \`CI\` was not set and the commit message was that of landed work. ${target} passes it there.`;
+    return `Gate ${gate} passed in the proof of this work. It failed twice on the same files where \`CI\` was not set, the folder had another path, and the commit message was that of landed work. ${target} passes it there.`;
   if (tests !== undefined)
     return `With this work, ${tests} more ${tests === 1 ? 'test' : 'tests'} of gate ${gate} passed than on ${target} in throw-away copies in which every line of the product was broken on purpose. Other tests of the gate noticed it.`;
   const faults = mutants.map((mutant) => `- ${mutant.file} was broken on purpose (${mutantText(mutant)})`);

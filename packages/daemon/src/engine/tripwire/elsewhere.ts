@@ -16,13 +16,22 @@ export async function failingElsewhere(
   gates: string[],
 ): Promise<BlindGate[]> {
   if (gates.length === 0 || !(await addsLooks(deps, commit, base))) return [];
-  const noticed = async (of: 'candidate' | 'target', asked: string[], sight: string) => {
-    const sights = await elsewhere(of, asked);
-    return asked.filter((gate) => sights.get(gate) === sight);
-  };
-  const failed = await noticed('candidate', gates, 'noticed');
-  const again = await noticed('candidate', failed, 'noticed');
-  return (await noticed('target', again, 'passed')).map((gate) => ({ gate, mutants: [], isElsewhere: true }));
+  const found: string[] = [];
+  let asked = gates;
+  // What was prepared may work at its path only. Then the target fails at another one, too.
+  for (const isMoved of [true, false]) {
+    const having = async (of: 'candidate' | 'target', those: string[], sight: string) => {
+      const sights = await elsewhere(of, those, isMoved);
+      return those.filter((gate) => sights.get(gate) === sight);
+    };
+    const failed = await having('candidate', asked, 'noticed');
+    const again = await having('candidate', failed, 'noticed');
+    const own = await having('target', again, 'passed');
+    found.push(...own);
+    asked = again.filter((gate) => !own.includes(gate));
+    if (asked.length === 0) break;
+  }
+  return found.map((gate) => ({ gate, mutants: [], isElsewhere: true }));
 }
 
 async function addsLooks(deps: EngineDeps, commit: string, base: string): Promise<boolean> {

@@ -41,7 +41,7 @@ export interface Planting {
   countWithOld(files: string[], ...about: Parameters<Count>): ReturnType<Count>;
   countOnTarget: Count;
   /** The candidate and the target as they are, in other surroundings than those of a proof. */
-  elsewhere(of: 'candidate' | 'target', gates: string[]): Promise<Map<string, GateSight>>;
+  elsewhere(of: 'candidate' | 'target', gates: string[], isMoved: boolean): Promise<Map<string, GateSight>>;
 }
 
 export function plantingOf(
@@ -50,9 +50,10 @@ export function plantingOf(
   { commit, base, asker }: TrialCandidate,
   times: Map<string, number>,
 ): Planting {
-  const about = (at: string, texts: ReadonlyMap<string, string>, gates: string[], isElsewhere = false) => {
+  const about = (at: string, texts: ReadonlyMap<string, string>, gates: string[], isMoved?: boolean) => {
     const usualMs = gates.reduce((sum, gate) => sum + (times.get(gate) ?? 0), 0);
-    return { commit: at, texts, gates, usualMs, asker, isElsewhere };
+    const place = isMoved === undefined ? {} : { isElsewhere: true, isMoved };
+    return { commit: at, texts, gates, usualMs, asker, ...place };
   };
   const run = (...its: Parameters<typeof about>) => tryFaults(deps, about(...its));
   const count = (...its: Parameters<typeof about>) => countTests(deps, about(...its));
@@ -64,8 +65,10 @@ export function plantingOf(
       const { commit: mixed } = await deps.workspace.putBack(await deps.workspace.treeOf(commit), base, files);
       return count(mixed, texts, gates);
     },
-    elsewhere: (of, gates) =>
-      gates.length === 0 ? Promise.resolve(new Map()) : run(of === 'candidate' ? commit : base, new Map(), gates, true),
+    elsewhere: (of, gates, isMoved) =>
+      gates.length === 0
+        ? Promise.resolve(new Map())
+        : run(of === 'candidate' ? commit : base, new Map(), gates, isMoved),
     async onTarget(texts, gates) {
       if (gates.length === 0) return new Map();
       const red = await baseline.redAmong(base, gates, asker);

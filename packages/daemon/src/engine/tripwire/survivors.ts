@@ -11,12 +11,15 @@ type Look = Planting & { field: Field; seed: string; times: Map<string, number>;
 /** For a gate that takes longer, it is left to chance whether the planted fault is one that a blind test should notice. */
 const MOST_MS = 30_000;
 
+/** How often the same is tried with other faults before tests count as blind. */
+const AGAIN = 2;
+
 /**
  * Tests that have become blind while others still see. Every line of the product that the candidate shares with the target
  * is broken at once, so hardly a test should pass. More of the target's tests that pass than on the target itself are blind:
  *
  *   candidate, with the target's tests ──as few pass as on the target──▶ they see
- *        └─ more ──▶ the same with other faults ──▶ still more: blind
+ *        └─ more ──▶ twice with other faults ──▶ still more: blind
  *
  * `seeing`: gates about whose tests nothing more has to be found out.
  */
@@ -34,10 +37,16 @@ export async function blindTests(
     const seed = survivors?.seed ?? hash(`${look.seed} ${gate}`).slice(0, 16);
     const first = await survivorsOf(hash, look, gate, { seed, expected: survivors?.passed ?? null });
     if (first === null) continue;
-    if (first.passedOnTarget !== null && first.passedOnTarget !== survivors?.passed)
-      await known.noteSurvivors(gate, { seed, passed: first.passedOnTarget });
-    const second = first.more > 0 ? await survivorsOf(hash, look, gate, { seed: look.seed, expected: null }) : null;
-    if (second !== null && second.more > 0) blind.push({ gate, mutants: [], tests: second.more });
+    // Where none passed, the target was not asked: there is nothing below that.
+    const passed = first.passedOnTarget ?? survivors?.passed ?? 0;
+    if (passed !== survivors?.passed) await known.noteSurvivors(gate, { seed, passed });
+    let more = first.more;
+    // A fault in a changed line may be one that no test looks at.
+    for (let again = 1; again <= AGAIN && more > 0; again += 1) {
+      const other = await survivorsOf(hash, look, gate, { seed: `${look.seed} ${again}`, expected: null });
+      more = Math.min(more, other?.more ?? 0);
+    }
+    if (more > 0) blind.push({ gate, mutants: [], tests: more });
     // Tests of the change itself can make others blind, and some runners stop after the first group that fails.
     else if (first.more === 0 && look.field.tests.length === 0 && first.ran >= (look.usual.get(gate) ?? 1))
       seeing.push(gate);

@@ -23,6 +23,8 @@ export interface Trial {
   asker: TrialAsker;
   /** In surroundings as on a person's machine, with a commit message as work that landed has it. */
   isElsewhere?: boolean;
+  /** Also at another path. */
+  isMoved?: boolean;
 }
 
 /** As `tidemill evidence verify` would find it. Nothing stands behind it: this commit never lands. */
@@ -49,7 +51,7 @@ export async function countTests(deps: EngineDeps, trial: Trial): Promise<Map<st
 /** Null: they did not come to their end. */
 async function reportsOn(
   deps: EngineDeps,
-  { commit, texts, gates, usualMs, asker, isElsewhere = false }: Trial,
+  { commit, texts, gates, usualMs, asker, isElsewhere = false, isMoved = false }: Trial,
 ): Promise<GateReport[] | null> {
   const faulty = await deps.workspace.withTexts(commit, texts, isElsewhere ? LANDED : '');
   const checkout = await deps.workspace.checkOut(faulty.commit);
@@ -63,7 +65,7 @@ async function reportsOn(
     void deps.clock.sleep(limitMs, over.signal).then(() => limit.abort(tooLong));
     const { path, tree } = checkout;
     const signal = AbortSignal.any([asker.signal, limit.signal]);
-    return await deps.gates.run({ ...asker, path, tree, files: null, only: gates, isElsewhere, signal });
+    return await deps.gates.run({ ...asker, path, tree, files: null, only: gates, isElsewhere, isMoved, signal });
   } catch (error) {
     if (error !== tooLong) throw error;
     return null;

@@ -21,7 +21,7 @@ export async function sayWhatGatesNotice(
     if (gate.tripwire === false) say('ok', 'gates', `${name}: ${gate.name} is not tried with faults (tripwire: false)`);
     const its = known[gate.name];
     if (!isTripwired(gate) || !its || its.config !== (rules.gateConfigs?.[gate.name] ?? '')) continue;
-    if (its.noticed.length > 0) seeing.push(gate.name);
+    if (its.noticed.length > 0 || its.survivors !== null) seeing.push(gate.name);
     else if (its.notices?.level === 'nothing')
       say('warning', 'gates', `${name}: ${gate.name} notices nothing we tried`, NOTHING);
     else if (its.notices) say('ok', 'gates', `${name}: ${gate.name} notices only files that cannot be read`);

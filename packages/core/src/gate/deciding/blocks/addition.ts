@@ -73,6 +73,8 @@ function problemOf(
   if (kind === 'loop')
     return isOnlyCases(source, item, around) || isForTypes(source, item, shape, around) ? null : 'around';
   if (names.some((name) => siblings.has(name))) return 'replaces';
+  // A function named like what the old cases call: `function test() {}` is found before the runner's own.
+  if (kind === 'case' && place === 'group' && names.some((name) => used.free.has(name))) return 'hides';
   if (kind === 'case' || kind === 'group') return null;
   const taken = place === 'class' ? used.all : used.free;
   if (names.some((name) => (name.includes('.') ? isMethodTaken(name, used) : taken.has(name)))) return 'hides';
