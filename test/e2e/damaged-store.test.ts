@@ -22,6 +22,16 @@ afterAll(async () => {
 });
 
 const overwrite = (at: number, bytes: Buffer) => writeSync(openSync(store, 'r+'), bytes, 0, bytes.length, at);
+/** A page of rows: commands that do not come by it notice nothing. */
+function overwriteRows(): void {
+  const bytes = readFileSync(store);
+  const LEAF_OF_A_TABLE = 13;
+  const pages = Array.from({ length: bytes.length / PAGE }, (_, at) => at).filter(
+    (at) =>
+      bytes[at * PAGE] === LEAF_OF_A_TABLE && bytes.subarray(at * PAGE, (at + 1) * PAGE).includes('x'.repeat(2000)),
+  );
+  overwrite(pages[Math.floor(pages.length / 2)]! * PAGE, Buffer.alloc(PAGE));
+}
 const DAMAGES: [name: string, damage: () => void, left: RegExp][] = [
   ['its header is overwritten', () => overwrite(0, Buffer.alloc(100, 7)), /nothing in it can be read/],
   [
@@ -32,6 +42,7 @@ const DAMAGES: [name: string, damage: () => void, left: RegExp][] = [
     },
     /can be read: .*projects/,
   ],
+  ['one page of rows is zeroed', overwriteRows, /can be read: .*projects/],
   ['it is cut short', () => truncateSync(store, 20 * PAGE), /can be read|nothing in it can be read/],
   ['it is emptied', () => truncateSync(store, 0), /nothing in it can be read/],
   ['it is another file', () => writeFileSync(store, 'my notes\n'.repeat(1000)), /nothing in it can be read/],

@@ -67,7 +67,7 @@ export class Daemon {
     let opened: OpenedStore | undefined;
     try {
       const log = openLog(folder.logFile);
-      opened = await openFolderStore(folder, env);
+      opened = await openFolderStore(folder, env, { isForWork: true });
       const tokens = await StoredTokens.open(folder.tokenFile, {
         ...opened,
         onNote: (text, error) => log.error(text, error),

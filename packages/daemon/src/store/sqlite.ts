@@ -1,3 +1,4 @@
+import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Lookup, Slice } from '@tidemill/core';
 import type { RepairedRow } from '../ports.ts';
@@ -158,6 +159,24 @@ export class SqliteDriver implements Driver {
 
   async close(): Promise<void> {
     this.#db.close();
+  }
+}
+
+/**
+ * Refuses a damaged file, also where no command has come by the damage yet: a daemon would write into it. It reads the whole
+ * file, about 100 MB in a tenth of a second.
+ */
+export function refuseDamaged(path: string): void {
+  if (!existsSync(path) || statSync(path).size === 0) return;
+  const db = open(path);
+  try {
+    const fault = Object.values(db.prepare('PRAGMA quick_check(1)').get() ?? {})[0];
+    if (fault !== 'ok') throw storeDamaged(path, String(fault).split('\n')[0]);
+  } catch (error) {
+    const code = sqliteCode(error);
+    throw code !== null && DAMAGED.includes(code) ? storeDamaged(path, error) : error;
+  } finally {
+    db.close();
   }
 }
 

@@ -12,8 +12,8 @@ export interface Trash {
   throwAway(path: string): Promise<void>;
   /** Deletes what an earlier process left. */
   empty(): Promise<void>;
-  /** Resolves when nothing is being deleted. */
-  settled(): Promise<void>;
+  /** Resolves when nothing is being deleted, or after that time. The deletion goes on without this process. */
+  settled(limit?: { atMostMs: number }): Promise<void>;
 }
 
 export function openTrash(dataDir: string): Trash {
@@ -44,10 +44,18 @@ export function openTrash(dataDir: string): Trash {
       const left = await readdir(folder).catch(() => []);
       if (left.length > 0) remove(left.map((name) => join(folder, name)));
     },
-    async settled() {
+    async settled({ atMostMs } = { atMostMs: Number.POSITIVE_INFINITY }) {
       // The deleting child does not keep this process alive, so the wait must.
       const awake = setInterval(() => undefined, 1000);
-      while (running) await running;
+      let late: NodeJS.Timeout | undefined;
+      const isLate = new Promise<void>((resolve) => {
+        if (Number.isFinite(atMostMs)) late = setTimeout(resolve, atMostMs);
+      });
+      const isEmpty = (async () => {
+        while (running) await running;
+      })();
+      await Promise.race([isEmpty, isLate]);
+      clearTimeout(late);
       clearInterval(awake);
     },
   };

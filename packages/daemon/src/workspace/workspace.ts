@@ -89,6 +89,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorks
   return makeWorkspace(site, trash);
 }
 
+/** A stop takes a few seconds, however many files are being deleted. The next start deletes what is left. */
+const TRASH_MS = 2_000;
+
 function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
   const pool = openPool(site, trash);
   const forecast = openForecaster(site);
@@ -190,7 +193,7 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
     restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
     async close() {
       await pool.close();
-      await trash.settled();
+      await trash.settled({ atMostMs: TRASH_MS });
       await Promise.all([site.resolver.close(), site.blobs.close()]);
     },
   };

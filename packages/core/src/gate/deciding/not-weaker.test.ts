@@ -44,39 +44,6 @@ describe('a directive for one line', () => {
   });
 });
 
-describe('an import for the type checker', () => {
-  const PY = `from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from app.config import Config
-
-
-def test_a(config: Config):
-    assert config.size == 1
-`;
-  const inPython = (added: string, before = PY) => whyOf(['test_a.py', before, `${added}\n${before}`]);
-
-  test('may also be one for everybody', () => {
-    expect(inPython('from app.config import Config')).toBeNull();
-  });
-
-  test.each([
-    ['of another module', 'from quiet import Config', PY],
-    ['of another thing under its name', 'from app.config import Other as Config', PY],
-    ['of a name that is also defined otherwise', 'from app.config import Config', `Config = 1\n${PY}`],
-    ['of a name that is imported otherwise', 'from app.config import Config', `from other import Config\n${PY}`],
-    ['of a name among others', 'from app.config import Config', `from other import (A, Config)\n${PY}`],
-    ['of what a star may bring', 'from app.config import Config', `from other import *\n${PY}`],
-    [
-      'of a name that has another meaning otherwise',
-      'from app.config import Config',
-      PY.replace('import Config\n', 'import Config\nelse:\n    from other import Config\n'),
-    ],
-  ])('is shown when it is one %s', (_, added, before) => {
-    expect(inPython(added, before)).toContain('hides');
-  });
-});
-
 describe('other changes that make nothing weaker', () => {
   const AVA =
     "import test from 'ava';\nimport got from './got.js';\n\ntest('a', withServer, async t => {\n  t.is(await go(got), 1);\n});\n";

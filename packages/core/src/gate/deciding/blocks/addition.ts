@@ -19,8 +19,6 @@ export interface Around {
   shared: ReadonlySet<string>;
   /** Packages that the old file imports by their own names: `import a.b` gives `a` no other meaning. */
   packages: ReadonlySet<string>;
-  /** What the old file imports for its type checker only: the same import for everybody gives its name no other meaning. */
-  typed: ReadonlySet<string>;
   /** Names that the place defines already. */
   siblings: ReadonlySet<string>;
   /** What the old blocks there call, and how often: `check!(name, …)` may be the project's own form of a case. */
@@ -63,10 +61,7 @@ function problemOf(
     if (made.isOpen) return 'around';
     const same = packagesOf(source, made);
     const hidden = made.names.some(
-      (name, at) =>
-        used.free.has(name) &&
-        !(same.includes(name) && around.packages.has(name)) &&
-        !around.typed.has(`${made.from} import ${made.parts[at]}`),
+      (name) => used.free.has(name) && !(same.includes(name) && around.packages.has(name)),
     );
     return hidden ? 'hides' : null;
   }

@@ -5,7 +5,6 @@ import { itemsIn, type TestBlock, type TestSource, textOf } from './items.ts';
 import { type Shape, shapeOf } from './shape.ts';
 import { isTable, keyOf, rowsIn } from './table.ts';
 import { INDENT } from './tokens.ts';
-import { typedImports } from './typed-imports.ts';
 import { type Used, usedNames } from './used.ts';
 
 /** Where additions are judged: the file or a group, a class, or the body of a test. */
@@ -42,7 +41,6 @@ class Comparison {
   /** Also the tests of the old file, where new code could give one of them other content. */
   readonly #imported: Set<string>;
   readonly #packages: Set<string>;
-  readonly #typed: Set<string>;
   readonly #shared: Set<string>;
 
   constructor(old: TestSource, now: TestSource) {
@@ -52,7 +50,6 @@ class Comparison {
     this.#imported = new Set([old, now].flatMap((source) => importsOf(source).flatMap(({ names }) => names)));
     for (const name of ownTestsOf(old)) this.#imported.add(name);
     this.#shared = sharedIn(old);
-    this.#typed = typedImports(old);
     this.#packages = new Set(importsOf(old).flatMap((each) => packagesOf(old, each)));
   }
 
@@ -86,7 +83,7 @@ class Comparison {
     }
     for (; at < now.length; at += 1) added.push(at);
     const [used, imported, shared, packages] = [this.#used, this.#imported, this.#shared, this.#packages];
-    const about = { used, imported, shared, packages, typed: this.#typed, siblings, callees, place };
+    const about = { used, imported, shared, packages, siblings, callees, place };
     for (const index of added) {
       const problem = additionProblem(this.#now, now[index]!, shapes[index]!, about);
       if (problem) return problem;
