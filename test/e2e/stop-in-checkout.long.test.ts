@@ -12,7 +12,7 @@ console.log(JSON.stringify({ tidemill: 'result', outcome: 'pr_ready', summary: '
 `;
 
 test.each([
-  ['for an agent', 'worktree add -q /'],
+  ['for an agent', 'reset -q --hard --no-recurse-submodules'],
   ['for gates', 'reset -q --hard'],
 ])(
   'a stop takes at most ten seconds during a checkout %s that takes minutes, and the next start makes it whole',

@@ -147,7 +147,7 @@ export function endGitBelow(folder: string): void {
   }
 }
 
-/** With the programs that git started: `worktree add` leaves the checkout to another git, which holds its output open. */
+/** With the programs that git started, such as filters: they hold its output open. */
 function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
