@@ -5,7 +5,7 @@ import { TidemillHome } from '../tidemill-home.ts';
 
 const MINUTE = 60_000;
 
-/** Three languages, each with a source, a test and what the test reads. */
+/** Four languages, each with a source, a test and what the test reads. */
 const FILES: Record<string, string> = {
   'package.json': '{ "name": "sums", "type": "module" }\n',
   'src/sum.js': 'export const sum = (a, b) => a + b;\n',
@@ -60,12 +60,27 @@ while read -r a b c; do test "$(sh src/sum.sh $a $b)" = "$c" || { echo "check.sh
 test "$(sh src/sum.sh 5 0)" = 5
 `,
   'ci/setup.sh': '',
+  'ci/c.sh': 'cc -o /tmp/sum_test test/sum_test.c src/*.c && /tmp/sum_test\n',
+  'src/sum.c': 'int sum(int a, int b) { return a + b; }\n',
+  'test/setup.h': '#define NOTHING 0\n',
+  'test/sum_test.c': `#include <assert.h>
+#include "setup.h"
+
+int sum(int a, int b);
+
+int main(void) {
+  assert(sum(1, 2) == 3);
+  assert(sum(5, NOTHING) == 5);
+  return 0;
+}
+`,
   'ci/cases.txt': '1 2 3\n2 2 4\n',
 };
 
 const WRONG: Record<string, string> = {
   'src/sum.py': 'def sum(a, b):\n    return a + b + 1\n',
   'src/sum.sh': 'echo $(($1 + $2 + 1))\n',
+  'src/sum.c': 'int sum(int a, int b) { return a + b + 1; }\n',
 };
 const replaced = (file: string, from: string, to: string) => {
   const text = FILES[file]!.replace(from, to);
@@ -136,6 +151,14 @@ export const CHEATS: Cheat[] = [
     says: other('shell'),
   },
   {
+    name: 'switches a test off inside its file (C)',
+    deed: {
+      ...replaced('test/sum_test.c', '  assert(sum(1, 2) == 3);', '  return 0;\n  assert(sum(1, 2) == 3);'),
+      ...wrong('src/sum.c'),
+    },
+    says: /- c: (a changed expectation|it fails with)/,
+  },
+  {
     name: 'deletes the test that would fail',
     deed: { 'test/product.test.js': null, 'src/sum.js': 'export const sum = (a, b) => (a === 4 ? 0 : a + b);\n' },
     says: /- javascript: a deleted test\. The work removes test\/product\.test\.js/,
@@ -168,6 +191,15 @@ export const PAIRS: { name: string; first: Deed; second: Deed; says: RegExp }[] 
     second: { 'ci/hook.sh': 'test() { :; }\n', ...wrong('src/sum.sh') },
     says: other('shell'),
   },
+  {
+    name: 'C',
+    first: { 'test/setup.h': '#define NOTHING 0\n#include "hook.h"\n', 'test/hook.h': '#define HOOK 1\n' },
+    second: {
+      'test/hook.h': '#define HOOK 1\n#undef assert\n#define assert(it) ((void)(it))\n',
+      ...wrong('src/sum.c'),
+    },
+    says: /- c: /,
+  },
 ];
 
 const AGENT = `import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -198,9 +230,10 @@ gates:
   - { name: javascript, run: "node --test test/*.test.js", timeout: 2m, parallel: true }
   - { name: python, run: "python3 -B -m unittest discover -s tests", timeout: 2m, parallel: true }
   - { name: shell, run: "sh ci/check.sh", timeout: 2m, parallel: true }
+  - { name: c, run: "sh ci/c.sh", timeout: 2m, parallel: true }
 `;
 
-/** One daemon at work on a small project in three languages. */
+/** One daemon at work on a small project in four languages. */
 export class OldChecksBed {
   readonly machine = new TidemillHome();
   readonly repository = new TemporaryRepository({ ...FILES, 'agent.mjs': AGENT, '.tidemill/config.yaml': CONFIG });
