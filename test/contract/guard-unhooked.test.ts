@@ -175,7 +175,7 @@ describe('an agent without hooks', { timeout: 120_000 }, () => {
         [['status', '--json'], ['status'], ['doctor']].map((args) => machine.start(args, root)),
       );
       const { sandbox } = JSON.parse(asJson!.stdout) as ProjectStatus;
-      return { ...sandbox, isTold: inWords!.stdout.includes(sandbox.text), doctor: doctor!.stdout };
+      return { ...sandbox, isTold: inWords!.stdout.includes(sandbox.text), doctor: doctor!.stdout || doctor!.stderr };
     };
     // Only what is needed besides: git, and the Node that runs all this.
     const bin = join(machine.folder, 'bin');

@@ -21,10 +21,12 @@ import { figureReads } from './sqlite-figures.ts';
 import { SqliteSlices } from './sqlite-slices.ts';
 
 const BUSY_TIMEOUT_MS = 5000;
+const BUSY_PAUSE_MS = 10;
 const POLL_MS = 500;
 const MOST_COMPILED = 200;
 
 /** Result codes of SQLite that callers need; extended codes carry them in their low byte. */
+const BUSY = 5;
 const FULL = 13;
 /** The shared-memory file of the WAL could not grow: on a full disk this occurs before FULL. */
 const SHM_FULL = 4874;
@@ -183,13 +185,28 @@ export function refuseDamaged(path: string): void {
 function open(path: string): DatabaseSync {
   try {
     const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;`);
+    useWriteAheadLog(db);
+    db.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;`);
     return db;
   } catch (error) {
     const code = sqliteCode(error);
     if (code === FULL) throw diskFull(path, error);
     if (code !== null && DAMAGED.includes(code)) throw storeDamaged(path, error);
     throw storeFailed(`The store ${path} cannot be opened`, error);
+  }
+}
+
+/** SQLite's own timeout does not cover this switch, and several commands may create a store at the same time. */
+function useWriteAheadLog(db: DatabaseSync): void {
+  const until = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (sqliteCode(error) !== BUSY || performance.now() > until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BUSY_PAUSE_MS);
+    }
   }
 }
 
