@@ -70,7 +70,7 @@ export const agentGuide: Rule = (tree) => {
 
 const PURE = /^packages\/(core|contract|daemon\/src\/engine)\//;
 /** It may use timers: it retries every second while a person waits, and no simulator runs it. */
-const STREAM_CLIENT = 'packages/contract/src/stream-client.ts';
+const STREAM_CLIENT = 'packages/contract/src/stream/client.ts';
 /** Forbidden only in core and engine: the contract has a client that also runs in a browser. */
 const NO_NETWORK = /^packages\/(core|daemon\/src\/engine)\//;
 const IMPURE: [RegExp, string][] = [

@@ -71,10 +71,15 @@ export function importsOf(text: string): string[] {
   return IMPORTS.flatMap((pattern) => [...code.matchAll(pattern)].map((match) => match[1] as string));
 }
 
-/** The file of a specifier in this repository; null for external packages. */
-/** Files that their package exports under another name. */
-const EXPORTED_AS: Record<string, string> = { 'contract/stream': 'stream-client' };
+/** The files that `packages/contract/package.json` exports besides its index. */
+const EXPORTED_AS: Record<string, string> = {
+  'contract/call-to-record': 'guard-proposal/call-to-record',
+  'contract/client': 'api/client',
+  'contract/modes': 'run/modes',
+  'contract/stream': 'stream/client',
+};
 
+/** The file of a specifier in this repository; null for external packages. */
 export function resolveImport(from: string, specifier: string): string | null {
   if (specifier.startsWith('.')) return posix.normalize(posix.join(posix.dirname(from), specifier));
   const own = /^@tidemill\/([a-z-]+)(?:\/([a-z-]+))?$/.exec(specifier);

@@ -73,8 +73,8 @@ describe('adding a noun as its page describes', () => {
 
 const pathsFor = (root: string, paths: Record<string, string[]>) => ({
   ...Object.fromEntries(Object.entries(paths).map(([name, [path]]) => [name, [join(root, 'packages', path!)]])),
-  '@tidemill/contract/client': [join(root, 'packages/contract/src/client.ts')],
-  '@tidemill/contract/modes': [join(root, 'packages/contract/src/modes.ts')],
-  '@tidemill/contract/stream': [join(root, 'packages/contract/src/stream-client.ts')],
+  '@tidemill/contract/client': [join(root, 'packages/contract/src/api/client.ts')],
+  '@tidemill/contract/modes': [join(root, 'packages/contract/src/run/modes.ts')],
+  '@tidemill/contract/stream': [join(root, 'packages/contract/src/stream/client.ts')],
   '@tidemill/core': [join(root, 'packages/core/src/index.ts')],
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { engineActor, personActor } from '../actor.ts';
-import { EventBody } from '../event.ts';
-import { Worker } from '../worker.ts';
+import { engineActor, personActor } from '../access/actor.ts';
+import { Worker } from '../worker/worker.ts';
 import { eventToday, rowToday, storedTypes } from './earlier.ts';
+import { EventBody } from './event.ts';
 
 describe('data of earlier versions', () => {
   test('the wish of a worker becomes its desired state', () => {

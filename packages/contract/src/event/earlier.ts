@@ -1,4 +1,4 @@
-import { type Actor, engineActor, personActor } from '../actor.ts';
+import { type Actor, engineActor, personActor } from '../access/actor.ts';
 
 /**
  * What earlier versions wrote, in the current shape. The log is never rewritten, and a row keeps its old shape until it

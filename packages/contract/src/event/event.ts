@@ -1,58 +1,69 @@
 import { z } from 'zod';
-import type { Actor } from '../actor.ts';
+import { EVENTS } from '../nouns.ts';
+import type { Audience, EventText, Meaning, Reading } from './define.ts';
 
-/** An event in words: who, and what they did. Surfaces show its task next to it. */
-export interface EventText {
-  who: string;
-  text: string;
+export { EmergencyOperation, SupervisorAction } from '../worker/events.ts';
+export { type EventText, MILL, type Reading } from './define.ts';
+export { eventToday, rowToday, storedTypes } from './earlier.ts';
+
+type Schemas<E extends readonly { schema: unknown }[]> = { [I in keyof E]: E[I]['schema'] };
+
+export const EventBody = z.discriminatedUnion(
+  'type',
+  EVENTS.map(({ schema }) => schema) as unknown as Schemas<typeof EVENTS>,
+);
+export type EventBody = z.infer<typeof EventBody>;
+export type EventType = EventBody['type'];
+
+const MEANINGS = new Map<EventType, Meaning<EventBody>>(
+  EVENTS.map(({ type, meaning }) => [type, meaning as Meaning<EventBody>]),
+);
+const meaningOf = (type: EventType): Meaning<EventBody> => MEANINGS.get(type)!;
+
+/** The event in words. */
+export const describeEvent = (body: EventBody): EventText => meaningOf(body.type).says(body);
+
+/** Its audience. */
+export function shownTo(body: EventBody): Audience {
+  const { shown = 'page' } = meaningOf(body.type);
+  return typeof shown === 'function' ? shown(body) : shown;
 }
 
-/** An API query that the page caches, by the first part of its key. Status and tasks are pushed. */
-export type Reading = string;
+/** API queries that may be out of date after an event of this type. */
+export const staleAfter = (type: EventType): readonly Reading[] => meaningOf(type).stale ?? [];
 
-/** Who sees an event: `terminal` all followers, `page` readers of the feed, `log` readers of everything. */
-export type Audience = 'terminal' | 'page' | 'log';
+export const isSignOfLife = (type: EventType): boolean => meaningOf(type).isSignOfLife === true;
 
-/** What an event means outside of core. */
-export interface Meaning<Body> {
-  /** Queries that may be out of date after it. */
-  stale?: readonly Reading[];
-  /** Changes nothing that needs a reaction. */
-  isSignOfLife?: true;
-  /** Does not change the summary of its task. */
-  leavesSummary?: true;
-  /** Default: `page`. */
-  shown?: Audience | ((body: Body) => Audience);
-  says(body: Body): EventText;
+/** Whether it may change the summary of its task. */
+export const changesSummary = (type: EventType): boolean => meaningOf(type).leavesSummary !== true;
+
+/** An event with its position: `seq` is the cursor of every stream, in commit order. Removed events leave gaps. */
+export interface LoggedEvent {
+  seq: number;
+  projectId: string;
+  at: number;
+  /** Schema version of the body. */
+  v: number;
+  body: EventBody;
 }
-
-/**
- * Facts, in the past tense. An event carries all that `reduce` needs, so that a replay of the log gives the same rows.
- * A new field gets a default; a changed meaning gets a new type.
- */
-export function event<T extends string, S extends z.ZodRawShape>(
-  type: T,
-  shape: S,
-  meaning: Meaning<z.infer<z.ZodObject<S>> & { type: T }>,
-) {
-  return { type, schema: z.object({ type: z.literal(type), ...shape }), meaning };
-}
-
-/** The field of an event that is about a task. */
-export const ofTask = { taskId: z.string() };
-
-/** The fields of an event about a run or a lease: its subject, and the job if it belongs to one. */
-export const ofSubject = { subjectId: z.string(), jobId: z.string().optional() };
-
-/** The actor of events without another actor. */
-export const MILL = 'Tidemill';
-
-export const said = (who: string | Actor, text: string): EventText => ({
-  who: (typeof who === 'string' ? who : who.name) || 'somebody',
-  text,
+export const EventLine: z.ZodType<LoggedEvent> = z.object({
+  seq: z.number(),
+  projectId: z.string(),
+  at: z.number(),
+  v: z.number(),
+  body: EventBody,
 });
-export const mill = (text: string): EventText => ({ who: MILL, text });
-export const spaced = (name: string) => name.replaceAll('_', ' ');
-export const usd = (amount: number) => `$${amount.toFixed(2)}`;
-export const because = (why: string) => (why ? `, ${spaced(why)}` : '');
-export const counted = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`;
+export const EVENT_VERSION = 2;
+
+/** What an event is about: a task, or another subject; null for events about the daemon or the whole project. */
+export function subjectIdOf(body: EventBody): string | null {
+  if (body.type === 'evidence.recorded') return body.evidence.taskId;
+  if ('subjectId' in body) return body.subjectId;
+  return 'taskId' in body ? (body.taskId ?? null) : null;
+}
+
+/** The task that an event is about; null when it is about something else. */
+export function taskIdOf(body: EventBody): string | null {
+  const id = subjectIdOf(body);
+  return id?.startsWith('task_') ? id : null;
+}

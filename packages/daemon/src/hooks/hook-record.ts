@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CallEntry, HookNote, HookRefusal } from '@tidemill/contract';
-import { recordableCall } from '@tidemill/contract/recordable';
+import { recordableCall } from '@tidemill/contract/call-to-record';
 import { appendCall, callFile, rootKey } from '../guards/call-log.ts';
 import type { GuardVerdict, ToolCall } from '../ports.ts';
 import type { SessionPlace } from './hook-input.ts';

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { by, get, note, post, project } from '../api/route.ts';
+import { GuardProposalStatus, GuardProposalView, PassedGuard } from './guard-proposal.ts';
+
+/** The guard's name, or the proposal's id. */
+const guard = z.string().trim().min(1).max(100);
+const yaml = z.string().min(1, 'is the guard as YAML').max(10_000, 'has at most 10,000 characters');
+
+export const guardProposalRoutes = {
+  guardProposals: get(
+    '/v1/projects/:project/guards',
+    'The guards that were proposed, newest first',
+    z.strictObject({ project, status: GuardProposalStatus.optional() }),
+    z.array(GuardProposalView),
+  ),
+  guardProposal: get(
+    '/v1/projects/:project/guards/:guard',
+    'A proposed guard with the recorded calls that it would have refused and allowed',
+    z.strictObject({ project, guard }),
+    GuardProposalView,
+  ),
+  proposeGuard: post(
+    '/v1/projects/:project/guards',
+    'Proposes a guard. It is tested with the recorded calls and refuses nothing until a person approves it',
+    z.strictObject({
+      project,
+      by,
+      yaml,
+      why: note.min(1, 'says what went wrong without the guard'),
+      key: z.string().trim().min(1).max(300).optional(),
+      traceIds: z.array(z.string().min(1).max(200)).max(100).default([]),
+    }),
+    GuardProposalView,
+    { decides: false },
+  ),
+  decideGuardProposal: post(
+    '/v1/projects/:project/guards/:guard/decide',
+    'Lets a proposed guard observe, approves, refuses or withdraws it; with `yaml`, changes it first',
+    z.strictObject({
+      project,
+      guard,
+      by,
+      decision: z.enum(['observe', 'approve', 'refuse', 'withdraw']),
+      yaml: yaml.optional(),
+      why: note.default(''),
+    }),
+    GuardProposalView,
+    { decides: true },
+  ),
+  bypassGuard: post(
+    '/v1/projects/:project/guards/:guard/bypass',
+    'Lets one call pass a guard that is not final, within ten minutes: of the agent of a task, or of your own session',
+    z.strictObject({
+      project,
+      guard,
+      by,
+      task: z.coerce.string<string | number>().min(1).optional(),
+      why: note.min(1, 'says why the call may pass: it counts against the guard'),
+    }),
+    PassedGuard,
+    { decides: true },
+  ),
+};

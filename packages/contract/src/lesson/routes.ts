@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { by, count, flag, get, note, post, project, words } from '../api/route.ts';
+import { SpecAction } from '../spec/draft.ts';
+import { INSTRUCTION_FILES, LessonChange, LessonDraft, LessonKind, LessonStage } from './lesson.ts';
+import { KnowledgeAnswer, LessonDetail, LessonView, MemorySummary, PromotedLesson } from './view.ts';
+
+/** `7`, `L7` or its id. */
+const lesson = z.coerce.string<string | number>().min(1).max(100);
+const ofLesson = { project, lesson };
+
+export const lessonRoutes = {
+  lessons: get(
+    '/v1/projects/:project/lessons',
+    'What was learned: lessons with their figures, the most certain first',
+    z.strictObject({
+      project,
+      stage: LessonStage.optional(),
+      kind: LessonKind.optional(),
+      /** Only those that contain all of these words. */
+      words: z.string().max(500).optional(),
+      /** Only those that were not handed out for 90 days. */
+      unused: flag(),
+      /** Retired and superseded ones too. */
+      all: flag(),
+      limit: count().min(1).max(1000).default(100),
+    }),
+    z.array(LessonView),
+  ),
+  lesson: get(
+    '/v1/projects/:project/lessons/:lesson',
+    'A lesson, where it comes from and where it was used',
+    z.strictObject(ofLesson),
+    LessonDetail,
+  ),
+  addLesson: post(
+    '/v1/projects/:project/lessons',
+    'Records a lesson; one that says the same is confirmed instead',
+    LessonDraft.extend({ project, by }),
+    LessonDetail,
+    { decides: false },
+  ),
+  editLesson: post(
+    '/v1/projects/:project/lessons/:lesson/edit',
+    'Changes a lesson; with another text its figures begin again',
+    z.strictObject({ ...ofLesson, by, ...LessonChange.shape }),
+    LessonDetail,
+    { decides: true },
+  ),
+  retireLesson: post(
+    '/v1/projects/:project/lessons/:lesson/retire',
+    'Retires a lesson: no run is given it any more',
+    z.strictObject({ ...ofLesson, by, why: note.min(1, 'says why').max(500) }),
+    LessonDetail,
+    { decides: true },
+  ),
+  restoreLesson: post(
+    '/v1/projects/:project/lessons/:lesson/restore',
+    'Brings a retired lesson back as an experiment',
+    z.strictObject({ ...ofLesson, by }),
+    LessonDetail,
+    { decides: true },
+  ),
+  promoteLesson: post(
+    '/v1/projects/:project/lessons/:lesson/promote',
+    'Adds a lesson in production to AGENTS.md or CLAUDE.md, by a task with its diff',
+    z.strictObject({ ...ofLesson, by, file: z.enum(INSTRUCTION_FILES).default('AGENTS.md') }),
+    PromotedLesson,
+    { decides: true },
+  ),
+  knowledgeFor: get(
+    '/v1/projects/:project/knowledge',
+    'What is known about some files, an action or topics: at most 5 lessons within a token budget',
+    z.strictObject({
+      project,
+      files: words(),
+      action: SpecAction.optional(),
+      topics: words(),
+      /** What the work is about, in words. */
+      about: z.string().max(2_000).optional(),
+      limit: count().min(1).max(5).default(5),
+      tokens: count().min(50).max(10_000).default(1_000),
+    }),
+    KnowledgeAnswer,
+  ),
+  memorySummary: get(
+    '/v1/projects/:project/memory',
+    'What was learned in a week, in figures',
+    z.strictObject({
+      project,
+      /** The end of the week; now when it is left out. */
+      until: count().optional(),
+    }),
+    MemorySummary,
+  ),
+};

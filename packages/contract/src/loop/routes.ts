@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { by, count, get, note, post, project } from '../api/route.ts';
+import { ProposalStatus, Score } from '../proposal/proposal.ts';
+import { LoopView, ProposalView } from './loop.ts';
+
+/** `7`, `p7` or `proposal 7`. */
+const proposal = z.coerce.string<string | number>().min(1).max(50);
+const ofProposal = { project, proposal };
+
+export const loopRoutes = {
+  loop: get(
+    '/v1/projects/:project/loop',
+    'The loop: its state, its categories with their yield, its figures, and proposals that wait for a yes',
+    z.strictObject({ project }),
+    LoopView,
+  ),
+  switchLoop: post(
+    '/v1/projects/:project/loop',
+    'Switches the loop on or off; on also ends its pause',
+    z.strictObject({ project, by, on: z.boolean() }),
+    LoopView,
+    { decides: true },
+  ),
+  proposals: get(
+    '/v1/projects/:project/proposals',
+    'The proposals of the loop, newest first',
+    z.strictObject({ project, status: ProposalStatus.optional(), limit: count().min(1).max(1000).default(100) }),
+    z.array(ProposalView),
+  ),
+  approveProposal: post(
+    '/v1/projects/:project/proposals/:proposal/approve',
+    'Makes a task of a proposal',
+    z.strictObject({ ...ofProposal, by }),
+    ProposalView,
+    { decides: true },
+  ),
+  refuseProposal: post(
+    '/v1/projects/:project/proposals/:proposal/refuse',
+    'Refuses a proposal; nothing like it is accepted later',
+    z.strictObject({ ...ofProposal, by, why: note.min(1, 'says why, for later proposals') }),
+    ProposalView,
+    { decides: true },
+  ),
+  scoreProposal: post(
+    '/v1/projects/:project/proposals/:proposal/score',
+    'Scores a proposal, 0 to 10: scores weigh the choice of the next category',
+    z.strictObject({ ...ofProposal, by, score: Score }),
+    ProposalView,
+    { decides: true },
+  ),
+};
