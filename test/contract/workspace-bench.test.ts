@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => bed.remove());
 
 test('a bench shows the repository as it was: what came later is in no branch and no history', async () => {
-  const bench = await bed.workspace.bench('job_1', base);
+  const bench = await bed.workspace.borrowingRepository('job_1', base);
   expect(existsSync(join(bench.path, 'src/a.txt'))).toBe(true);
   expect(existsSync(join(bench.path, 'src/answer.txt'))).toBe(false);
   expect(await git(bench.path, 'log', '--all', '--format=%s')).toBe('Start');
@@ -28,7 +28,7 @@ test('a bench shows the repository as it was: what came later is in no branch an
 
 test('the files of a bench become a commit on the base, whatever was done to its git, and no ref changes', async () => {
   const refs = await git(bed.root, 'for-each-ref');
-  const bench = await bed.workspace.bench('job_1', base);
+  const bench = await bed.workspace.borrowingRepository('job_1', base);
   await write(bench.path, { 'src/b.txt': 'new\n', 'ignored/x.txt': 'x\n', 'inner/c.txt': 'c\n' });
   await git(join(bench.path, 'inner'), 'init', '-q');
   await git(bench.path, 'switch', '-q', '-c', 'other');
@@ -50,13 +50,15 @@ test('the files of a bench become a commit on the base, whatever was done to its
 });
 
 test('a bench without a change has no files, and a bench at a commit that is gone is refused', async () => {
-  const bench = await bed.workspace.bench('job_1', base);
+  const bench = await bed.workspace.borrowingRepository('job_1', base);
   expect(await bench.capture('Nothing')).toMatchObject({ files: [], refused: [] });
-  await expect(bed.workspace.bench('job_2', 'f'.repeat(40))).rejects.toThrow(/no longer in the repository/);
+  await expect(bed.workspace.borrowingRepository('job_2', 'f'.repeat(40))).rejects.toThrow(
+    /no longer in the repository/,
+  );
 });
 
 test('a bench puts files of another commit into a tree, and finds the parent of a commit', async () => {
-  const bench = await bed.workspace.bench('job_1', base);
+  const bench = await bed.workspace.borrowingRepository('job_1', base);
   await write(bench.path, { 'src/b.txt': 'new\n', 'src/a.test.txt': 'their own test\n' });
   const work = await bench.capture('Mine');
   const landed = await git(bed.root, 'rev-parse', 'main');
@@ -69,7 +71,7 @@ test('a bench puts files of another commit into a tree, and finds the parent of 
 });
 
 test('leftovers of a bench after a crash are removed at the next start', async () => {
-  const { path } = await bed.workspace.bench('job_1', base);
+  const { path } = await bed.workspace.borrowingRepository('job_1', base);
   const next = await bed.reopen();
   await next.collectGarbage([]);
   expect(existsSync(path)).toBe(false);

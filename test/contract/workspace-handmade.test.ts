@@ -30,7 +30,7 @@ async function byHand(files: Record<string, string>, message: string): Promise<s
   return git(bed.root, 'rev-parse', 'HEAD');
 }
 const look = (landed: string[], more: { since?: number; seen?: Set<string> } = {}) =>
-  bed.workspace.handmadeCommits({ since: Date.now() - HOUR, landed, seen: new Set(), ...more });
+  bed.workspace.commitsByPeople({ since: Date.now() - HOUR, landed, seen: new Set(), ...more });
 
 describe('commits that people make after a landing', () => {
   it('name with a revert what it reverts, and whose lines are gone', async () => {

@@ -1,9 +1,9 @@
 import {
+  type EventRouteRow,
   type FeedbackDetail,
   type FeedbackItem,
   MAX_HAND_OFF_TOKENS,
   type QuestionView,
-  type RouteRow,
   type TaskDetail,
 } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -171,7 +171,7 @@ describe('feedback by the command line', { timeout: 3 * MINUTE }, () => {
   });
 
   test('routes lists who reacts to what; switched off, feedback waits for a person', async () => {
-    const rows = await machine.json<RouteRow[]>(['routes'], root);
+    const rows = await machine.json<EventRouteRow[]>(['routes'], root);
     expect(rows.find(({ event }) => event === 'feedback.given')).toMatchObject({ role: 'analyst', chosen: 'analyse' });
     repository.write({ '.tidemill/config.yaml': `${CONFIG}routing: { feedback.given: off }\n` });
     await machine.event('project.configured', ({ rules }) => rules.routing?.['feedback.given'] === 'off');

@@ -15,7 +15,7 @@ export const plantedPullBugs: Record<string, PlantedBug> = {
   },
   'comments are forgotten, and passed on again': {
     decide: (slice, command, env) =>
-      command.type === 'merge.pass_on'
+      command.type === 'merge.record_comments'
         ? decide(slice, { ...command, seen: { comment: 0, line: 0, review: 0 } }, env)
         : decide(slice, command, env),
   },

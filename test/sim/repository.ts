@@ -1,5 +1,5 @@
 import type {
-  Bench,
+  BorrowingRepository,
   Candidate,
   Captured,
   Change,
@@ -62,7 +62,7 @@ export class SimRepository implements Workspace {
   /** Folders for work that never lands, by path. */
   readonly benches = new Map<string, Map<string, string>>();
 
-  async bench(name: string, base: string): Promise<Bench> {
+  async borrowingRepository(name: string, base: string): Promise<BorrowingRepository> {
     await this.#takeTime();
     const path = `bench/${name}`;
     const work = new Map(this.#files(base));
@@ -170,7 +170,7 @@ export class SimRepository implements Workspace {
   async recentCommits(): Promise<[]> {
     return [];
   }
-  async handmadeCommits(): Promise<[]> {
+  async commitsByPeople(): Promise<[]> {
     return [];
   }
   async outage(): Promise<null> {

@@ -237,7 +237,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     return { ...draw.fence, ...about, usage: usageOf(draw.a) };
   },
   'run.brief': (draw) => ({ ...draw.fence, runId: runIdOf(draw), promptTokens: draw.a, dropped: [] }),
-  'run.know_session': (draw) => ({ ...draw.fence, runId: runIdOf(draw), session: 's' }),
+  'run.record_session': (draw) => ({ ...draw.fence, runId: runIdOf(draw), session: 's' }),
   'guard.deny': (draw) => ({ ...draw.fence, runId: runIdOf(draw), guard: 'g', tool: 'Bash', reason: 'no' }),
   'run.send_back': (draw) => ({ ...draw.fence, runId: runIdOf(draw), gates: ['test'] }),
   'run.finish': (draw) => ({
@@ -266,7 +266,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     ...(a % 3 === 0 ? { landing: { maxMs: 60_000 } } : {}),
   }),
   'stage.hold': ({ fence, a }) => ({ ...fence, files: [{ file: 'x.test.ts', why: 'a test', content: `c${a % 3}` }] }),
-  'stage.hear': ({ fence }) => fence,
+  'stage.return_to_builder': ({ fence }) => fence,
   'stage.veto': ({ fence, a }) => ({ ...fence, losses: [lossOf(a % 3)] }),
   'work.commit': ({ fence, b }) => ({ ...fence, commit: `c-${at(TREES, b)}`, tree: at(TREES, b), notes: [] }),
   'work.judge': ({ fence, a, b }) => ({
@@ -299,7 +299,7 @@ export const GENERATORS: { [T in CommandType]: (draw: Draw) => Omit<CommandOf<T>
     number: (a % 3) + 1,
     head: task.head?.commit ?? 'merged',
   }),
-  'merge.pass_on': ({ fence, a }) => ({
+  'merge.record_comments': ({ fence, a }) => ({
     ...fence,
     seen: { comment: a, line: 0, review: 0 },
     authors: ['ada'],

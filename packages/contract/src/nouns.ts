@@ -22,6 +22,7 @@ import { guardProposalRoutes } from './guard-proposal/routes.ts';
 import { ideaEvents } from './idea/events.ts';
 import { ideaKind, messageKind } from './idea/idea.ts';
 import { ideaRoutes } from './idea/routes.ts';
+import { inboxRoutes } from './inbox/routes.ts';
 import { jobEvents } from './job/events.ts';
 import { jobKind } from './job/job.ts';
 import { leaseEvents } from './lease/events.ts';
@@ -40,7 +41,7 @@ import { promptChangeRoutes } from './prompt-change/routes.ts';
 import { proposalKind } from './proposal/proposal.ts';
 import { questionEvents } from './question/events.ts';
 import { preferenceKind, questionKind } from './question/question.ts';
-import { peopleRoutes } from './question/routes.ts';
+import { questionRoutes } from './question/routes.ts';
 import { reflectionEvents } from './reflection/events.ts';
 import { reflectionKind } from './reflection/reflection.ts';
 import { reflectionRoutes } from './reflection/routes.ts';
@@ -60,7 +61,7 @@ import { trackerItemEvents } from './tracker/events.ts';
 import { trackerItemKind } from './tracker/item.ts';
 import { trackerRoutes } from './tracker/routes.ts';
 import { workerEvents } from './worker/events.ts';
-import { fleetRoutes } from './worker/routes.ts';
+import { workerRoutes } from './worker/routes.ts';
 
 /** The events of each noun. */
 export const EVENTS = [
@@ -130,9 +131,10 @@ export const ROUTES = {
   projects: projectRoutes,
   tasks: taskRoutes,
   ideas: ideaRoutes,
-  fleet: fleetRoutes,
+  workers: workerRoutes,
   conflicts: conflictRoutes,
-  people: peopleRoutes,
+  questions: questionRoutes,
+  inbox: inboxRoutes,
   specs: specRoutes,
   feedback: feedbackRoutes,
   loop: loopRoutes,

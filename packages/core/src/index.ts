@@ -6,6 +6,7 @@ export { Calendars } from './budget/calendar.ts';
 export { budgetAccountOf } from './budget/period.ts';
 export { viewAccount } from './budget/view.ts';
 export { type CategoryState, chooseCategory, type Rest, restOf, scoreOf, weightOf } from './category/choose.ts';
+export { codeBlock } from './code-block.ts';
 export * from './command.ts';
 export { mayRetryIdle } from './conflict/conflict.ts';
 export {
@@ -20,8 +21,6 @@ export { decide } from './decide.ts';
 export { type ReleasedTask, releaseText } from './delivery/release.ts';
 export { environmentOf, strictest, unknownEnvironment } from './delivery/rules.ts';
 export { evenCap } from './even-cap.ts';
-export { fenced } from './fenced.ts';
-export { workerStatus } from './fleet/status.ts';
 export type { ComparedWork } from './forecast/commands.ts';
 export { isLarger } from './forecast/larger.ts';
 export { type ComingWork, comingText } from './forecast/words.ts';
@@ -184,6 +183,7 @@ export {
   outsideStateOf,
   STATE_LABELS,
 } from './tracker/outside.ts';
-export { closesNothing, quietText } from './tracker/quiet.ts';
+export { quietText, withoutClosingKeywords } from './tracker/quiet.ts';
 export { asksForWork, wordsOf } from './tracker/words.ts';
 export { aboutWork, isJob, LEASE_MS, nameOf, type Work } from './work.ts';
+export { workerStatus } from './worker/status.ts';

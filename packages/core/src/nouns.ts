@@ -11,8 +11,6 @@ import { type DeliveryCommands, deliveryCommands } from './delivery/commands.ts'
 import { deliveryEvents } from './delivery/events.ts';
 import { type FeedbackCommands, feedbackCommands } from './feedback/commands.ts';
 import { feedbackEvents } from './feedback/events.ts';
-import { type WorkerCommands, workerCommands } from './fleet/commands.ts';
-import { workerEvents } from './fleet/events.ts';
 import { type ForecastCommands, forecastCommands } from './forecast/commands.ts';
 import { forecastEvents } from './forecast/events.ts';
 import { type GateCommands, gateCommands } from './gate/commands.ts';
@@ -57,6 +55,8 @@ import { type TraceCommands, traceCommands } from './trace/commands.ts';
 import { traceEvents } from './trace/events.ts';
 import { type TrackerItemCommands, trackerItemCommands } from './tracker/commands.ts';
 import { trackerItemEvents } from './tracker/events.ts';
+import { type WorkerCommands, workerCommands } from './worker/commands.ts';
+import { workerEvents } from './worker/events.ts';
 
 /** The commands of each noun. */
 export interface Commands

@@ -3,7 +3,7 @@ import { ChannelName } from '../alert/alert.ts';
 import { BudgetLimits } from '../budget/budget.ts';
 import { ChannelConfig, NotifyConfig } from '../channel/channel.ts';
 import { DeliveryConfig } from '../delivery/config.ts';
-import { Routing } from '../event-routing/choice.ts';
+import { RoutingChoice } from '../event-routing/choice.ts';
 import { GithubConfig } from '../forge/github-config.ts';
 import { PullRequestConfig } from '../forge/pull-request.ts';
 import { commandSurroundings, GateConfig } from '../gate/config.ts';
@@ -170,7 +170,7 @@ export const Config = z.strictObject({
   channels: z.record(ChannelName, ChannelConfig).default({}),
   notify: NotifyConfig.prefault({}),
   /** What follows from an event without a person's action. `tidemill routes` shows it. */
-  routing: Routing.prefault({}),
+  routing: RoutingChoice.prefault({}),
   /** How long logs, snapshots and superseded events are kept. */
   housekeeping: HousekeepingConfig.prefault({}),
   ideas: IdeasConfig.prefault({}),

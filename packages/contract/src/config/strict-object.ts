@@ -20,7 +20,10 @@ export function unknownKeyText(key: string, known: readonly string[], otherNames
  * An object of which nothing is dropped: an unknown key is an error that names the right one. `otherNames` are words that
  * people and agents often use for its keys.
  */
-export function closedObject<S extends z.ZodRawShape>(shape: S, otherNames: Record<string, keyof S & string> = {}) {
+export function strictObjectWithHints<S extends z.ZodRawShape>(
+  shape: S,
+  otherNames: Record<string, keyof S & string> = {},
+) {
   const schema = z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'

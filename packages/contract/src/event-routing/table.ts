@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventType } from '../event/event.ts';
-import type { Routing } from './choice.ts';
+import type { RoutingChoice } from './choice.ts';
 
 /** What one role passes to another. */
 interface EventRoute {
@@ -14,7 +14,7 @@ interface EventRoute {
 }
 
 /** Who acts on what. The router follows exactly the events that name it. */
-export const ROUTES_OF_EVENTS = [
+export const EVENT_ROUTES = [
   {
     on: 'feedback.given',
     role: 'analyst',
@@ -81,7 +81,7 @@ export const ROUTES_OF_EVENTS = [
     does: { continue: 'An agent, a person, the gates or the merger takes the next stage of the pipeline' },
   },
   { on: 'task.parked', role: 'person', by: 'with the event', does: { ask: 'Answers; then the task continues' } },
-  { on: 'task.blocked', role: 'person', by: 'occasions', does: { ask: 'Decides what happens next' } },
+  { on: 'task.blocked', role: 'person', by: 'catalogue-triggers', does: { ask: 'Decides what happens next' } },
   { on: 'work.committed', role: 'gates', by: 'with the event', does: { prove: 'Prove it on a clean checkout' } },
   { on: 'alert.raised', role: 'person', by: 'notifications', does: { help: 'Gets it on the page and the channels' } },
   { on: 'worker.crashed', role: 'engine', by: 'with the event', does: { restart: 'Its work goes to another worker' } },
@@ -94,14 +94,14 @@ export const ROUTES_OF_EVENTS = [
   },
 ] as const satisfies readonly EventRoute[];
 
-type RouterRow = Extract<(typeof ROUTES_OF_EVENTS)[number], { by: 'router' }>;
+type RouterRow = Extract<(typeof EVENT_ROUTES)[number], { by: 'router' }>;
 /** The events that the router follows. One without a reaction does not compile. */
 export type RouterEvent = RouterRow['on'];
-const isRouters = (row: (typeof ROUTES_OF_EVENTS)[number]): row is RouterRow => row.by === 'router';
-export const ROUTER_EVENTS = ROUTES_OF_EVENTS.filter(isRouters).map(({ on }) => on);
+const isRouters = (row: (typeof EVENT_ROUTES)[number]): row is RouterRow => row.by === 'router';
+export const ROUTER_EVENTS = EVENT_ROUTES.filter(isRouters).map(({ on }) => on);
 
 /** One row of the routing as people see it. */
-export const RouteRow = z.object({
+export const EventRouteRow = z.object({
   event: z.string(),
   role: z.string(),
   reactor: z.string(),
@@ -111,13 +111,13 @@ export const RouteRow = z.object({
   /** Which of them holds. */
   chosen: z.string().nullable(),
 });
-export type RouteRow = z.infer<typeof RouteRow>;
+export type EventRouteRow = z.infer<typeof EventRouteRow>;
 
 /** The routing under a project's settings. */
-export function routeRows(routing: Routing): RouteRow[] {
-  return ROUTES_OF_EVENTS.map(({ on, role, by, does }) => {
+export function eventRouteRows(routing: RoutingChoice): EventRouteRow[] {
+  return EVENT_ROUTES.map(({ on, role, by, does }) => {
     const said = new Map<string, string>(Object.entries(does));
-    const chosen = on in routing ? routing[on as keyof Routing] : null;
+    const chosen = on in routing ? routing[on as keyof RoutingChoice] : null;
     const [first = ''] = said.values();
     const choices = chosen === null ? [] : [...said.keys()];
     return { event: on, role, reactor: by, does: (chosen && said.get(chosen)) ?? first, choices, chosen };

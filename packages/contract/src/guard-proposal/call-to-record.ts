@@ -3,7 +3,7 @@ import { withoutSecrets } from '../text/secrets.ts';
 // Without zod: a hook loads this before every tool of a person's session.
 
 /** A use of a tool as it is kept. */
-export interface RecordableCall {
+export interface CallToRecord {
   tool: string;
   /** `{worktree}`, a folder below it, or a folder elsewhere. */
   cwd: string;
@@ -23,10 +23,10 @@ const MOST_DEPTH = 4;
 const MOST_CHARS = 6_000;
 
 /** Keeps what guards look at: no secrets, texts and lists shortened, and paths independent of the worktree. */
-export function recordableCall(
+export function callToRecord(
   { tool, cwd, input }: { tool: string; cwd?: string; input: Record<string, unknown> },
   worktree: string,
-): RecordableCall {
+): CallToRecord {
   let isCut = false;
   const text = (value: string, most: number): string => {
     const clean = withoutSecrets(withMark(value.slice(0, MOST_CHARS), worktree));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Mode } from '../run/run.ts';
-import type { RecordableCall } from './call-to-record.ts';
+import type { CallToRecord } from './call-to-record.ts';
 
 /** A use of a tool as `recordableCall` keeps it. */
 export const RecordedCall = z.object({
@@ -8,7 +8,7 @@ export const RecordedCall = z.object({
   cwd: z.string(),
   input: z.record(z.string(), z.json()),
   isCut: z.boolean(),
-}) satisfies z.ZodType<RecordableCall>;
+}) satisfies z.ZodType<CallToRecord>;
 export type RecordedCall = z.infer<typeof RecordedCall>;
 
 /** A line of the list of calls: who made the call, and what the guards said. */

@@ -2,7 +2,7 @@ import type { NeedsYou } from '../task/view.ts';
 import type { InboxItem } from './inbox.ts';
 
 /** Why a task waits for a person, in five words at most. */
-export const HELD_WORDS: Record<NeedsYou['holds'], string> = {
+export const HELD_REASONS: Record<NeedsYou['holds'], string> = {
   validation: 'gates keep failing',
   review_escalation: 'builder and reviewer disagree',
   no_criteria: 'no criteria to judge by',
@@ -20,8 +20,8 @@ export const HELD_WORDS: Record<NeedsYou['holds'], string> = {
   cancelled_dependency: 'depends on a cancelled task',
 };
 
-export const heldText = ({ holds, at }: NeedsYou) =>
-  holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : HELD_WORDS[holds];
+export const heldReason = ({ holds, at }: NeedsYou) =>
+  holds === 'waiting' && at === 'merge' ? 'your checkout blocks the landing' : HELD_REASONS[holds];
 
 /**
  * One entry per cause: tasks that wait for the same thing are one entry, with the numbers of the others. A cause that an
@@ -56,7 +56,7 @@ export function alsoText(also: number[]): string {
 export function inboxTitle({ ref, title }: Pick<InboxItem, 'ref' | 'title'>): string {
   if (!ref.startsWith('#')) return title;
   const reason = title.replace(/^blocked, /, '');
-  return HELD_WORDS[reason as NeedsYou['holds']] ?? title.replaceAll('_', ' ');
+  return HELD_REASONS[reason as NeedsYou['holds']] ?? title.replaceAll('_', ' ');
 }
 
 /** A question's text for a place that shows its task beside it: `stuck: …` of `#7 Sell bread is stuck: …`. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BudgetLimits } from '../budget/budget.ts';
 import { EnvironmentRules } from '../delivery/config.ts';
-import { Routing } from '../event-routing/choice.ts';
+import { RoutingChoice } from '../event-routing/choice.ts';
 import { LearningConfig } from '../lesson/lesson.ts';
 import { LoopConfig } from '../loop/loop.ts';
 import { Pipeline } from '../pipeline/pipeline.ts';
@@ -27,7 +27,7 @@ export const ProjectRules = z.object({
   hilConfig: HilConfig.default(AUTONOMY_PRESETS.full),
   budget: BudgetLimits.extend({ timeZone: z.string().default('UTC') }).prefault({}),
   /** What follows from an event without a person's action. Absent: the defaults. */
-  routing: Routing.optional(),
+  routing: RoutingChoice.optional(),
   loop: LoopConfig.prefault({}),
   /** Absent: the defaults. */
   learning: LearningConfig.optional(),

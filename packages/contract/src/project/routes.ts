@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { flag, get, post, project, put } from '../api/route.ts';
 import { AccountView, BudgetLimits } from '../budget/budget.ts';
 import { ConfigCheck, ConfigText, MAX_CONFIG_CHARS, SavedConfig } from '../config/settings-view.ts';
-import { RouteRow } from '../event-routing/table.ts';
+import { EventRouteRow } from '../event-routing/table.ts';
 import { HistoryView } from '../metrics/history.ts';
 import { MetricPeriod, MetricsView } from '../metrics/metrics.ts';
 import { ProjectStatus } from '../task/view.ts';
@@ -67,7 +67,7 @@ export const projectRoutes = {
     '/v1/projects/:project/routing',
     'Which role reacts to which event, and what can be chosen; with `all` every reactor',
     z.strictObject({ project, all: flag() }),
-    z.array(RouteRow),
+    z.array(EventRouteRow),
   ),
   config: get('/v1/projects/:project/config', 'The current config file', z.strictObject({ project }), ConfigText),
   checkConfig: post(

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { by, flag, get, post, project, task } from '../api/route.ts';
-import { ChannelView } from '../channel/channel.ts';
-import { InboxItem } from '../inbox/inbox.ts';
 import { QuestionView } from '../task/view.ts';
 import { Preference } from './question.ts';
 
 /** `Q7.1`, `7.1`, `#7` for a task's only open question, an id, or the end of one. */
 const question = z.string().trim().min(1).max(300);
 
-/** Questions to people, and notifications. */
-export const peopleRoutes = {
+export const questionRoutes = {
   questions: get(
     '/v1/projects/:project/questions',
     'Open questions, or all questions',
@@ -55,42 +52,6 @@ export const peopleRoutes = {
     'Revokes a learned default',
     z.strictObject({ project, by, preference: z.string().min(1).max(300) }),
     Preference,
-    { decides: true },
-  ),
-  inbox: get(
-    '/v1/projects/:project/inbox',
-    'Everything that waits for a person, the most urgent first',
-    z.strictObject({ project }),
-    z.array(InboxItem),
-  ),
-  acknowledge: post(
-    '/v1/projects/:project/inbox/acknowledge',
-    'Acknowledges an alert, or all of them',
-    /** `ref` as the inbox shows it, or an id. */
-    z.strictObject({ project, by, ref: z.string().min(1).optional() }),
-    z.object({ acknowledged: z.number().int() }),
-    { decides: true },
-  ),
-  actOnAlert: post(
-    '/v1/projects/:project/inbox/act',
-    'Does what an alert proposes: restarts its worker, adds a repair task, …',
-    /** `ref` as the inbox shows it, or an id; `action` as the inbox lists it. */
-    z.strictObject({ project, by, ref: z.string().min(1), action: z.string().min(1) }),
-    /** What happened, in a sentence. */
-    z.object({ done: z.string() }),
-    { decides: true },
-  ),
-  channels: get(
-    '/v1/projects/:project/channels',
-    'The channels, and the undelivered messages of each',
-    z.strictObject({ project }),
-    z.array(ChannelView),
-  ),
-  testChannel: post(
-    '/v1/projects/:project/channels/:channel/test',
-    'Sends a test message',
-    z.strictObject({ project, channel: z.string().min(1) }),
-    z.object({ sent: z.literal(true), reference: z.string().nullable() }),
     { decides: true },
   ),
 };

@@ -1,5 +1,5 @@
 import type { EventType } from '../event/event.ts';
-import { ROUTER_EVENTS, type RouteRow } from '../event-routing/table.ts';
+import { type EventRouteRow, ROUTER_EVENTS } from '../event-routing/table.ts';
 
 /** A part of the daemon that follows the log or the clock: what it follows, for which role, and what it does. */
 interface ReactorTraits {
@@ -98,7 +98,7 @@ export const REACTORS = {
     clock: 'every minute',
     does: 'Tries blocked conflicts again when nothing can overtake them',
   },
-  'conflict-settling': {
+  'conflict-recovery': {
     role: 'engine',
     on: [],
     clock: 'every minute',
@@ -126,7 +126,7 @@ export const REACTORS = {
     clock: 'every hour',
     does: 'Asks about what was learned, sums up each week, and tells when learning goes wrong',
   },
-  occasions: {
+  'catalogue-triggers': {
     role: 'engine',
     on: ['task.blocked', 'task.moved', 'merge.landed', 'run.spent', 'run.finished', 'question.answered'],
     does: 'Asks what the catalogue has for a failure, a milestone or a landing',
@@ -363,7 +363,7 @@ export const REACTORS = {
 export type ReactorName = keyof typeof REACTORS;
 
 /** Every reactor with what it follows. */
-export function reactorRows(): RouteRow[] {
+export function reactorRows(): EventRouteRow[] {
   return Object.entries(REACTORS).map(([reactor, traits]: [string, ReactorTraits]) => {
     const { role, on, clock, does } = traits;
     const followed = [...on, ...(clock === undefined ? [] : [clock])].join(', ');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { closedObject } from '../config/strict-object.ts';
+import { strictObjectWithHints } from '../config/strict-object.ts';
 import { TaskKind } from '../task/task.ts';
 import { PlainLine, PlainText } from '../text/plain-text.ts';
 
@@ -96,7 +96,7 @@ export const SpecDraft = z.object({
 export type SpecDraft = z.infer<typeof SpecDraft>;
 
 /** The same, as it comes from agents, people and programs: a key that does not exist is refused, not dropped. */
-export const GivenSpecTask = closedObject(SpecTask.shape, {
+export const GivenSpecTask = strictObjectWithHints(SpecTask.shape, {
   name: 'title',
   type: 'kind',
   description: 'detail',
@@ -116,18 +116,25 @@ export const GivenSpecTask = closedObject(SpecTask.shape, {
   minutes: 'estimateMinutes',
 });
 const TEXT_NAMES = { title: 'text', description: 'text', type: 'kind' } as const;
-export const GivenSpecDraft = closedObject(
+export const GivenSpecDraft = strictObjectWithHints(
   {
     ...SpecDraft.shape,
-    requirements: z.array(closedObject(SpecRequirement.shape, TEXT_NAMES)),
-    scope: closedObject(Scope.shape).default({ in: [], out: [] }),
+    requirements: z.array(strictObjectWithHints(SpecRequirement.shape, TEXT_NAMES)),
+    scope: strictObjectWithHints(Scope.shape).default({ in: [], out: [] }),
     files: z
-      .array(closedObject(SpecFile.shape, { file: 'path', name: 'path', action: 'change', description: 'purpose' }))
+      .array(
+        strictObjectWithHints(SpecFile.shape, { file: 'path', name: 'path', action: 'change', description: 'purpose' }),
+      )
       .default([]),
     tasks: z.array(GivenSpecTask),
-    ambiguities: z.array(closedObject(SpecAmbiguity.shape)).max(MOST_AMBIGUITIES).default([]),
+    ambiguities: z.array(strictObjectWithHints(SpecAmbiguity.shape)).max(MOST_AMBIGUITIES).default([]),
     architectures: z
-      .array(closedObject({ ...SpecArchitecture.shape, options: z.array(closedObject(Approach.shape)).length(2) }))
+      .array(
+        strictObjectWithHints({
+          ...SpecArchitecture.shape,
+          options: z.array(strictObjectWithHints(Approach.shape)).length(2),
+        }),
+      )
       .max(MOST_ARCHITECTURES)
       .default([]),
   },

@@ -8,7 +8,7 @@ import { WorkerOperation } from './worker.ts';
 const tasks = z.object({ tasks: z.array(z.number()) });
 const fenced = { ...ofTask, fence: z.number().int().nonnegative() };
 
-export const fleetRoutes = {
+export const workerRoutes = {
   workers: get(
     '/v1/projects/:project/workers',
     'The workers and what each is doing',

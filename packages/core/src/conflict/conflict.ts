@@ -1,6 +1,6 @@
 import type { Project, Task } from '@tidemill/contract';
+import { findTask } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { findTask } from '../fence.ts';
 import { enter } from '../pipeline/enter.ts';
 import { isOpenConflict, whyForPerson } from '../pipeline/open-conflict.ts';
 import { withdrawHolding } from '../question/answer.ts';

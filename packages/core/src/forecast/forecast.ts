@@ -1,6 +1,6 @@
 import type { ChangeSize, ComingConflict, EventBody, Task } from '@tidemill/contract';
+import { findTask } from '../check-fence.ts';
 import type { CommandOf, Decision } from '../command.ts';
-import { findTask } from '../fence.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import type { ComparedWork } from './commands.ts';

@@ -1,6 +1,6 @@
 import type { EventBody, Evidence, Project, ProjectRules, Receipt } from '@tidemill/contract';
+import { checkFence } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced } from '../fence.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import type { TaskGate } from './task-gate.ts';
@@ -107,7 +107,7 @@ export function hasPassed(slice: Slice, project: Judge, tree: string, required: 
 }
 
 export function recordEvidence(slice: Slice, command: CommandOf<'evidence.record'>, env: DecideEnv): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const links = chain(checked.project, command.subjectId, command.receipts, env);
   return accept(...links.map((evidence): EventBody => ({ type: 'evidence.recorded', evidence })));

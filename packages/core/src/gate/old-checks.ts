@@ -1,6 +1,6 @@
 import type { OldCheckFinding, OldChecks, Task } from '@tidemill/contract';
+import { checkFence } from '../check-fence.ts';
 import type { CommandOf, Decision } from '../command.ts';
-import { fenced } from '../fence.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import type { ChangedFile, Deciding } from './deciding/changed-file.ts';
@@ -104,7 +104,7 @@ export const isAcceptedFailure = (
 ): boolean => task.approvedChecks.some((approval) => approval.startsWith(`${checksApproval(files, undefined, hash)}:`));
 
 export function judgeWork(slice: Slice, command: CommandOf<'work.judge'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   return accept({ type: 'work.judged', taskId: command.subjectId, oldChecks: command.oldChecks });
 }

@@ -5,7 +5,7 @@ import type { CommandParts } from '../noun.ts';
 import { askingTask, leasedTask, steeredTask } from '../task-lookup.ts';
 import { workAndRun } from '../work.ts';
 import { abandonMerge, landMerge, offerBranch, prepareMerge } from './merge.ts';
-import { askAboutPull, noteMerged, notePull, passOnComments, queuePull } from './pull.ts';
+import { askAboutPull, noteMerged, notePull, queuePull, recordComments } from './pull.ts';
 
 export interface MergeCommands {
   /** `batch`: the last commit of the tasks that land together, and the tree that proves this one: its own, or that of the last. */
@@ -20,7 +20,7 @@ export interface MergeCommands {
   /** Seen on the forge: the pull request of a task that was not offered is merged. `head`: its last commit. */
   'merge.note_merged': { projectId: string; taskId: string; number: number; head: string };
   /** People commented on the pull request: the task goes back to its builder. */
-  'merge.pass_on': { seen: PullRequestRef['seen']; authors: string[]; feedback: Feedback[] } & Fence;
+  'merge.record_comments': { seen: PullRequestRef['seen']; authors: string[]; feedback: Feedback[] } & Fence;
   /** Something about the pull request needs a person. `about` names exactly what, so that it is asked once. */
   'merge.ask': { about: string; text: string; context: string; approves: string } & Fence;
   'merge.land': { commit: string; workers?: string[] } & Fence;
@@ -42,7 +42,7 @@ export const mergeCommands: CommandParts<keyof MergeCommands> = {
   'merge.note_pull': { scope: leasedTask, decide: notePull },
   'merge.queue': { scope: leasedTask, decide: queuePull },
   'merge.note_merged': { scope: steeredTask, decide: noteMerged },
-  'merge.pass_on': { scope: askingTask, decide: passOnComments },
+  'merge.record_comments': { scope: askingTask, decide: recordComments },
   'merge.ask': { scope: askingTask, decide: askAboutPull },
   'merge.land': {
     scope: (command) => [

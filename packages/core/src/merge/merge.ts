@@ -1,6 +1,6 @@
 import type { Evidence, Project, Task } from '@tidemill/contract';
+import { checkFence } from '../check-fence.ts';
 import type { CommandOf, Decision } from '../command.ts';
-import { fenced } from '../fence.ts';
 import { passingEvidence, type Required } from '../gate/evidence.ts';
 import { taskGates } from '../gate/task-gate.ts';
 import { enter } from '../pipeline/enter.ts';
@@ -16,7 +16,7 @@ import { released } from '../work.ts';
  * The commits of a batch follow each other, and the target moves to the last one. Its tree is proven for all of them.
  */
 export function prepareMerge(slice: Slice, command: CommandOf<'merge.prepare'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const misplaced = notMerging(project, task);
@@ -56,7 +56,7 @@ function notProven({ gates, own }: Required, tree: string, evidence: Evidence[])
 
 /** Others merge it. It stays in its stage until the target has it. */
 export function offerBranch(slice: Slice, command: CommandOf<'merge.offer'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const { commit, tree, name } = command;
@@ -67,13 +67,13 @@ export function offerBranch(slice: Slice, command: CommandOf<'merge.offer'>): De
 }
 
 export function abandonMerge(slice: Slice, command: CommandOf<'merge.abandon'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   return accept({ type: 'merge.abandoned', taskId: command.subjectId, why: command.why });
 }
 
 export function landMerge(slice: Slice, command: CommandOf<'merge.land'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const stage = stageOf(project.rules, task);

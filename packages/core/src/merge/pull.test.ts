@@ -29,7 +29,7 @@ describe('a pull request', () => {
 
   test('with comments sends the task to its builder, does not count as a failure, and stays the same', () => {
     const { mill, id, fence } = opened();
-    const events = mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
+    const events = mill.must({ type: 'merge.record_comments', ...fence, seen, authors: ['ada'], feedback });
     expect(typesOf(events)).toEqual(['merge.commented', 'task.feedback_given', 'task.moved', 'lease.released']);
     expect(mill.task(id)).toMatchObject({
       stage: 'implement',
@@ -78,7 +78,7 @@ describe('a pull request', () => {
 
   test('that is merged while a worker has the task changes nothing yet', () => {
     const { mill, id, fence } = opened();
-    mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
+    mill.must({ type: 'merge.record_comments', ...fence, seen, authors: ['ada'], feedback });
     mill.take(id);
     const { head } = mill.task(id);
     expect(
@@ -102,7 +102,7 @@ describe('a pull request', () => {
     expect(mill.task(id).offered).toMatchObject({ commit: 'd' });
     expect(mill.task(id).offered).not.toHaveProperty('queuedAfter');
     expect(typesOf(mill.must({ ...queue, after: 'removal_1' }))).toEqual(['merge.queued']);
-    mill.must({ type: 'merge.pass_on', ...fence, seen, authors: ['ada'], feedback });
+    mill.must({ type: 'merge.record_comments', ...fence, seen, authors: ['ada'], feedback });
     expect(mill.task(id).offered).toBeNull();
   });
 
@@ -110,7 +110,7 @@ describe('a pull request', () => {
     const mill = new Mill();
     const { fence } = mill.startRun(mill.add());
     expect(mill.refusal({ type: 'merge.note_pull', ...fence, number: 7, url: 'x' })).toBe('wrong_stage');
-    expect(mill.refusal({ type: 'merge.pass_on', ...fence, seen, authors: [], feedback })).toBe('wrong_stage');
+    expect(mill.refusal({ type: 'merge.record_comments', ...fence, seen, authors: [], feedback })).toBe('wrong_stage');
   });
 });
 

@@ -1,5 +1,5 @@
+import { checkFence, findTask } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced, findTask } from '../fence.ts';
 import { isAboutBlindness } from '../gate/blindness.ts';
 import { isAboutWorkflows } from '../gate/workflow-files.ts';
 import { enter } from '../pipeline/enter.ts';
@@ -18,7 +18,7 @@ import { notMerging } from './merge.ts';
  *                    └─ closed by hand, no checks ──▶ a person is asked
  */
 export function notePull(slice: Slice, command: CommandOf<'merge.note_pull'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const { number, url } = command;
@@ -30,7 +30,7 @@ export function notePull(slice: Slice, command: CommandOf<'merge.note_pull'>): D
 
 /** Recorded before it is queued: a later removal from the queue is one of this commit. */
 export function queuePull(slice: Slice, command: CommandOf<'merge.queue'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const { after } = command;
@@ -42,8 +42,8 @@ export function queuePull(slice: Slice, command: CommandOf<'merge.queue'>): Deci
 }
 
 /** A person's words are no failure of the work: they do not count towards its limits. */
-export function passOnComments(slice: Slice, command: CommandOf<'merge.pass_on'>): Decision {
-  const checked = fenced(slice, command);
+export function recordComments(slice: Slice, command: CommandOf<'merge.record_comments'>): Decision {
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const stage = stageOf(project.rules, task);

@@ -9,8 +9,8 @@ import {
   type StoredRecord,
   type Task,
 } from '@tidemill/contract';
+import { checkFence, findTask } from '../check-fence.ts';
 import type { Asker, CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced, findTask } from '../fence.ts';
 import { type Lookup, look } from '../lookup.ts';
 import { fingerprintOf } from '../pipeline/fingerprint.ts';
 import { canPark, parked } from '../pipeline/park.ts';
@@ -253,7 +253,7 @@ function isTooSoon(slice: Slice, command: CommandOf<'question.ask'>, now: number
 
 /** Asked by an agent during its run. The task is parked at the end of the run if the question is still open. */
 export function askInRun(slice: Slice, command: CommandOf<'run.ask'>, env: DecideEnv): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const run = slice.runs.ifLoaded(command.runId);

@@ -15,7 +15,16 @@ import type { CommandParts } from '../noun.ts';
 import { askInRun, askingSubject } from '../question/ask.ts';
 import { askingTask, endingStage, workAndPaidRun } from '../task-lookup.ts';
 import { workAndRun } from '../work.ts';
-import { briefRun, denyInRun, finishRun, knowSession, progressRun, sendBackRun, spendInRun, startRun } from './run.ts';
+import {
+  briefRun,
+  denyInRun,
+  finishRun,
+  progressRun,
+  recordSession,
+  sendBackRun,
+  spendInRun,
+  startRun,
+} from './run.ts';
 
 export interface RunCommands {
   /** `isFree`: its agent costs nothing, even when it reports no usage. `usualMs`: how long such runs usually take. */
@@ -26,7 +35,7 @@ export interface RunCommands {
   'run.spend': { runId: string; usage: Usage } & Fence;
   /** `lessons`: what it is told that was learned. */
   'run.brief': { runId: string; promptTokens: number; dropped: string[]; lessons?: string[] } & Fence;
-  'run.know_session': { runId: string; session: string } & Fence;
+  'run.record_session': { runId: string; session: string } & Fence;
   'guard.deny': { runId: string; guard: string; tool: string; reason: string; call?: RecordedCall } & Fence;
   'run.send_back': { runId: string; gates: string[] } & Fence;
   'run.finish': {
@@ -54,7 +63,7 @@ export const runCommands: CommandParts<keyof RunCommands> = {
     decide: spendInRun,
   },
   'run.brief': { scope: workAndRun, decide: briefRun },
-  'run.know_session': { scope: workAndRun, decide: knowSession },
+  'run.record_session': { scope: workAndRun, decide: recordSession },
   'guard.deny': { scope: workAndRun, decide: denyInRun },
   'run.send_back': { scope: workAndRun, decide: sendBackRun },
   'run.finish': {

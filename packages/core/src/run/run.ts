@@ -113,7 +113,7 @@ export function briefRun(slice: Slice, command: CommandOf<'run.brief'>): Decisio
   return accept({ type: 'run.briefed', ...aboutWork(checked.work), runId, promptTokens, dropped, lessons });
 }
 
-export function knowSession(slice: Slice, command: CommandOf<'run.know_session'>): Decision {
+export function recordSession(slice: Slice, command: CommandOf<'run.record_session'>): Decision {
   const checked = currentRun(slice, command);
   if (!checked.ok) return checked;
   const { runId, session } = command;

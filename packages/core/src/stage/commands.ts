@@ -6,7 +6,7 @@ import type { CommandParts } from '../noun.ts';
 import type { FoundConflict } from '../pipeline/overtaken.ts';
 import { askingTask, endingStage, leasedTask, taskAlone, workAndPaidRun } from '../task-lookup.ts';
 import { holdStage } from './hold.ts';
-import { commitWork, finishStage, hearInStage, noteSnapshot, waitInStage } from './stage.ts';
+import { commitWork, finishStage, noteSnapshot, returnToBuilder, waitInStage } from './stage.ts';
 import { vetoStage } from './veto.ts';
 
 export interface StageCommands {
@@ -30,7 +30,7 @@ export interface StageCommands {
   /** A merge dropped something of the target: holds the task until a person accepts it or sends it back. */
   'stage.veto': { losses: MergeLoss[] } & Fence;
   /** People said something since a builder last worked on it: the task goes back first. */
-  'stage.hear': Fence;
+  'stage.return_to_builder': Fence;
   'work.commit': { commit: string; tree: string; notes: string[] } & Fence;
   /** Records what the target's versions of changed checks said about the work. */
   'work.judge': { oldChecks: OldChecks } & Fence;
@@ -42,7 +42,7 @@ export const stageCommands: CommandParts<keyof StageCommands> = {
   'stage.wait': { scope: workAndPaidRun, decide: waitInStage },
   'stage.hold': { scope: askingTask, decide: holdStage },
   'stage.veto': { scope: askingTask, decide: vetoStage },
-  'stage.hear': { scope: askingTask, decide: hearInStage },
+  'stage.return_to_builder': { scope: askingTask, decide: returnToBuilder },
   'work.commit': { scope: leasedTask, decide: commitWork },
   'work.judge': { scope: leasedTask, decide: judgeWork },
   'snapshot.note': { scope: taskAlone, decide: noteSnapshot },

@@ -7,8 +7,8 @@ import {
   type Stage,
   type Task,
 } from '@tidemill/contract';
+import { checkFence } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced } from '../fence.ts';
 import type { Deciding } from '../gate/deciding/changed-file.ts';
 import { checksApproval, isChecksApproved } from '../gate/old-checks.ts';
 import { parked } from '../pipeline/park.ts';
@@ -55,7 +55,7 @@ export function holdFor(
   env: DecideEnv,
   why: (found: { task: Task; project: Project }) => Held | null,
 ): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const stage = stageOf(project.rules, task);

@@ -1,6 +1,6 @@
 import type { Task } from '@tidemill/contract';
+import { checkFence, findTask } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { fenced, findTask } from '../fence.ts';
 import { endStage } from '../pipeline/end-stage.ts';
 import { enter } from '../pipeline/enter.ts';
 import { parkedIfAsking } from '../pipeline/park.ts';
@@ -12,7 +12,7 @@ import { COMMENTED, wayBack } from '../task/unread.ts';
 import { interruptRun, released } from '../work.ts';
 
 export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, env: DecideEnv): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const { outcome, failure, message = '', feedback, tree, conflict } = command;
@@ -30,7 +30,7 @@ export function finishStage(slice: Slice, command: CommandOf<'stage.finish'>, en
 
 /** Something of a person blocks the stage (a dirty checkout): release the worker and try again later. */
 export function waitInStage(slice: Slice, command: CommandOf<'stage.wait'>, env: DecideEnv): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task } = checked;
   const kind = { ...(command.isPassing ? { isPassing: true } : {}), ...(command.landing ? { isLanding: true } : {}) };
@@ -49,8 +49,8 @@ function waitMs(task: Task, { why, untilMs, landing }: CommandOf<'stage.wait'>, 
   return Math.min(landing.maxMs, Math.max(untilMs, now - task.stageSince));
 }
 
-export function hearInStage(slice: Slice, command: CommandOf<'stage.hear'>): Decision {
-  const checked = fenced(slice, command);
+export function returnToBuilder(slice: Slice, command: CommandOf<'stage.return_to_builder'>): Decision {
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { task, project } = checked;
   const to = wayBack(project.rules, task);
@@ -63,7 +63,7 @@ export function hearInStage(slice: Slice, command: CommandOf<'stage.hear'>): Dec
 }
 
 export function commitWork(slice: Slice, command: CommandOf<'work.commit'>): Decision {
-  const checked = fenced(slice, command);
+  const checked = checkFence(slice, command);
   if (!checked.ok) return checked;
   const { subjectId: taskId, commit, tree, notes } = command;
   if (checked.task.head?.commit === commit && notes.length === 0) return accept();

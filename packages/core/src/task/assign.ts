@@ -1,6 +1,6 @@
 import { workerName } from '@tidemill/contract';
+import { findTask } from '../check-fence.ts';
 import type { CommandOf, Decision } from '../command.ts';
-import { findTask } from '../fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 

@@ -1,5 +1,5 @@
+import { findTask } from '../check-fence.ts';
 import type { CommandOf, Decision } from '../command.ts';
-import { findTask } from '../fence.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { slugOf } from '../slug.ts';

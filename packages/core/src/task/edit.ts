@@ -1,6 +1,6 @@
 import type { ContextEntry, Criterion, EventBody, Project, Task, TaskEdit } from '@tidemill/contract';
+import { findTask } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { findTask } from '../fence.ts';
 import { withdrawn } from '../question/answer.ts';
 import { openQuestionsOf } from '../question/ask.ts';
 import { whenAllAnswered } from '../question/effect.ts';

@@ -1,6 +1,6 @@
 import type { Actor, ApprovalMatter, EventBody, Feedback, Project, Refusal, Task } from '@tidemill/contract';
+import { type FenceCheck, findTask } from '../check-fence.ts';
 import type { Command, CommandOf, DecideEnv, Decision } from '../command.ts';
-import { type Fenced, findTask } from '../fence.ts';
 import { enter } from '../pipeline/enter.ts';
 import {
   answerAll,
@@ -24,7 +24,7 @@ export function movedOn({ number, stage }: Pick<Task, 'number' | 'stage'>, from:
   return { code: 'conflict', message, hint: 'look at it again, then decide' };
 }
 
-function findSeen(slice: Slice, command: { projectId: string; taskId: string; from?: string }): Fenced {
+function findSeen(slice: Slice, command: { projectId: string; taskId: string; from?: string }): FenceCheck {
   const found = findTask(slice, command);
   const refusal = found.ok ? movedOn(found.task, command.from) : null;
   return refusal ? { ok: false, refusal } : found;

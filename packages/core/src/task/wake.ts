@@ -1,5 +1,5 @@
+import { findTask } from '../check-fence.ts';
 import type { CommandOf, DecideEnv, Decision } from '../command.ts';
-import { findTask } from '../fence.ts';
 import { accept } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 

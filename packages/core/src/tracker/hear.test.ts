@@ -82,7 +82,7 @@ describe('comments on a tracker item', () => {
     expect(mill.task(taskId).stage).toBe('review');
     expect(unread(mill.task(taskId))).toEqual(['bob: a']);
     // The reviewer that claims it sends it back.
-    const back = mill.must({ type: 'stage.hear', ...mill.take(taskId) });
+    const back = mill.must({ type: 'stage.return_to_builder', ...mill.take(taskId) });
     expect(typesOf(back)).toEqual(['task.moved', 'lease.released']);
     expect(mill.task(taskId)).toMatchObject({ stage: 'implement', lease: null });
     mill.take(taskId);
@@ -124,7 +124,7 @@ describe('comments on a tracker item', () => {
     mill.must({ type: 'stage.wait', ...mill.take(taskId), why: 'checks', untilMs: 600_000 });
     hear(made, ['a']);
     expect(mill.task(taskId)).toMatchObject({ stage: 'merge', waiting: null });
-    mill.must({ type: 'stage.hear', ...mill.take(taskId) });
+    mill.must({ type: 'stage.return_to_builder', ...mill.take(taskId) });
     expect(mill.task(taskId).stage).toBe('implement');
   });
 
@@ -133,7 +133,7 @@ describe('comments on a tracker item', () => {
     const { mill, taskId } = made;
     const { fence, commit } = mill.prepare(taskId, 'tree');
     hear(made, ['a']);
-    expect(mill.refusal({ type: 'stage.hear', ...fence })).toBe('wrong_stage');
+    expect(mill.refusal({ type: 'stage.return_to_builder', ...fence })).toBe('wrong_stage');
     mill.must({ type: 'merge.land', ...fence, commit });
     expect(mill.task(taskId).stage).toBe('done');
     expect(hear(made, ['b'])).toEqual([]);

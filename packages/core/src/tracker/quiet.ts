@@ -5,7 +5,7 @@ import { withoutSecrets } from '@tidemill/contract';
  * joiner after @ and # keeps the text readable.
  */
 export function quietText(text: string): string {
-  return closesNothing(withoutSecrets(text))
+  return withoutClosingKeywords(withoutSecrets(text))
     .replace(/@(?=[\w-])/g, '@\u2060')
     .replace(/#(?=\d)/g, '#\u2060')
     .replaceAll('<', '&lt;')
@@ -13,7 +13,7 @@ export function quietText(text: string): string {
 }
 
 /** GitHub closes the issue that such a word names, also when it is in the message of a commit. */
-export const closesNothing = (text: string): string =>
+export const withoutClosingKeywords = (text: string): string =>
   text.replace(
     /\b(clos(?:e[sd]?|ing)|fix(?:e[sd]|ing)?|resolv(?:e[sd]?|ing))\b(?=\s*:?\s*(?:#|GH-|https?:|[\w.-]+\/))/gi,
     '$1\u2060',

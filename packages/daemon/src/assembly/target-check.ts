@@ -5,7 +5,7 @@ import { missingProgram, ownFileAdvice, redAdvice, settingHints } from '@tidemil
 import { systemClock } from '../clock.ts';
 import type { DataFolder } from '../config/data-folder.ts';
 import { loadSettings } from '../config/load.ts';
-import { latest, runTwice } from '../engine/stages/two-tries.ts';
+import { latest, runWithRetry } from '../engine/stages/gate-retry.ts';
 import { createGates } from '../gates/gates.ts';
 import type { CleanCheckout } from '../ports.ts';
 import { createPreparation } from '../prepare/preparation.ts';
@@ -62,7 +62,7 @@ export async function checkTarget({ root, folder, signal }: CheckRequest): Promi
       };
       const { path, tree } = checkout;
       const changes = () => checkout.changes();
-      const reports = latest(await runTwice(gates, { path, tree, files: null, only, signal, changes, reset }));
+      const reports = latest(await runWithRetry(gates, { path, tree, files: null, only, signal, changes, reset }));
       const failed = reports.filter(({ receipt, fixed }) => isBlocking(receipt) && fixed.length === 0);
       const failures = failed.map(({ receipt: { gate: name }, excerpt, quote }) => {
         const text = quote ?? excerpt;

@@ -1,6 +1,6 @@
 import {
   comingSentence,
-  HELD_WORDS,
+  HELD_REASONS,
   progressWords,
   type RunProgress,
   type TaskDetail,
@@ -52,7 +52,7 @@ export function showTask({ task, origin, runs, evidence, coming }: TaskDetail, t
   if (task.pull) line(`  pull request #${task.pull.number}, ${oneLine(task.pull.url)}`);
   if (task.landedCommit) line(`  landed as ${task.landedCommit.slice(0, 12)}`);
   if (task.blocked)
-    line(paint('yellow', `  blocked, ${HELD_WORDS[task.blocked.reason]}: ${oneLine(task.blocked.text)}`));
+    line(paint('yellow', `  blocked, ${HELD_REASONS[task.blocked.reason]}: ${oneLine(task.blocked.text)}`));
   if (task.waiting) line(paint('yellow', `  waiting: ${oneLine(task.waiting)}`));
   for (const each of coming) line(paint('yellow', `  ${oneLine(comingSentence(each))}`));
   for (const { text } of task.openQuestions) line(paint('yellow', `  question: ${oneLine(text)}`));

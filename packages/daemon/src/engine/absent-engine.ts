@@ -1,5 +1,5 @@
 import { AppError, type Project } from '@tidemill/contract';
-import { type HeldStarts, NO_HOLDS } from './dispatch/start-holds.ts';
+import { type HeldStarts, NO_HOLDS } from './dispatch/held-starts.ts';
 import { emergencyCommands, reportOf } from './flows/emergency.ts';
 import { type LeaseTaking, takeLeases } from './flows/take-leases.ts';
 import type { EmergencyOrder, EmergencyReport, ProjectWork } from './project-work.ts';

@@ -5,16 +5,19 @@ import { Deliveries } from './delivery/deliveries.ts';
 import type { EngineDeps } from './deps.ts';
 import { AgentBackoff } from './dispatch/agent-backoff.ts';
 import { claimNext } from './dispatch/claim-next.ts';
+import { type HeldStarts, NO_HOLDS, StartGuard } from './dispatch/held-starts.ts';
 import { Outages } from './dispatch/outages.ts';
 import { recover } from './dispatch/recovery.ts';
 import { retryingStore } from './dispatch/retrying-store.ts';
-import { type HeldStarts, NO_HOLDS, StartGuard } from './dispatch/start-holds.ts';
 import { IdeaFileKeeper } from './ideas/idea-files.ts';
 import { IdeaQuestions } from './ideas/idea-questions.ts';
 import { IdeaResearchers } from './ideas/idea-research.ts';
 import { TargetSync } from './merge/target-sync.ts';
+import { CatalogueTriggers } from './reactors/catalogue-triggers.ts';
 import { ConflictForecast } from './reactors/conflict-forecast.ts';
+import { ConflictRecovery } from './reactors/conflict-recovery.ts';
 import { ConflictRetry } from './reactors/conflict-retry.ts';
+import { EventRouter } from './reactors/event-router.ts';
 import { guardReactors } from './reactors/guard-reactors.ts';
 import { JobWatch } from './reactors/jobs.ts';
 import { LandedWatch } from './reactors/landed.ts';
@@ -24,7 +27,6 @@ import { LessonDrafter } from './reactors/lesson-drafter.ts';
 import { LessonUses } from './reactors/lessons.ts';
 import { LoopReactor } from './reactors/loop.ts';
 import { MemoryWatch } from './reactors/memory.ts';
-import { Occasions } from './reactors/occasions.ts';
 import { OwnSessionWatch } from './reactors/own-sessions.ts';
 import { PromotionWatch } from './reactors/promotions.ts';
 import { PromptWatch } from './reactors/prompt-changes.ts';
@@ -32,8 +34,6 @@ import { PullWatch } from './reactors/pull-watch.ts';
 import { QuestionTimes } from './reactors/question-times.ts';
 import { ReflectionWatch } from './reactors/reflections.ts';
 import { ReplayWatch } from './reactors/replays.ts';
-import { Router } from './reactors/router.ts';
-import { ConflictSettling } from './reactors/settling.ts';
 import { SpecWatch } from './reactors/specs.ts';
 import { Spending } from './reactors/spending.ts';
 import { Supervisor } from './reactors/supervisor.ts';
@@ -178,15 +178,15 @@ export class Engine {
       new TripwireWatch(deps, this.#prover.tripwires, isTesting, this.#stopped.signal),
       new WorktreeCleanup(deps, fleet),
       new ConflictRetry(deps),
-      ...(deps.conflicts ? [new ConflictSettling(deps, deps.conflicts)] : []),
+      ...(deps.conflicts ? [new ConflictRecovery(deps, deps.conflicts)] : []),
       this.#spending,
       this.#jobs,
-      new Router(deps),
+      new EventRouter(deps),
       new QuestionTimes(deps),
       new LessonUses(deps),
       new LessonDrafter(deps),
       new MemoryWatch(deps),
-      ...(deps.catalogue ? [new Occasions(deps), new IdeaQuestions(deps)] : []),
+      ...(deps.catalogue ? [new CatalogueTriggers(deps), new IdeaQuestions(deps)] : []),
       ...(deps.ideation ? [new IdeaResearchers(deps), new IdeaFileKeeper(deps)] : []),
       new SpecWatch(deps),
       new ReplayWatch(deps),

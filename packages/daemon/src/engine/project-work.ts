@@ -1,6 +1,6 @@
 import type { Actor, Worker } from '@tidemill/contract';
 import type { RunningStep } from '../ports.ts';
-import type { HeldStarts } from './dispatch/start-holds.ts';
+import type { HeldStarts } from './dispatch/held-starts.ts';
 import type { TrackerWork } from './tracker/tracker-work.ts';
 import type { OutsideWork } from './workers/outside.ts';
 

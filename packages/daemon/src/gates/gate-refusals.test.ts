@@ -4,7 +4,7 @@ import path from 'node:path';
 import { GateConfig, UseLimits } from '@tidemill/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChildHost } from '../process/child.ts';
-import { shownPlace } from '../process/clone-place.ts';
+import { clonePath } from '../process/clone-path.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
 import { sandboxStatus } from '../process/sandbox.ts';
 import { createGates } from './gates.ts';
@@ -65,7 +65,7 @@ describe('a gate that the sandbox refuses something', () => {
 it('a proof that misses an ignored file in its clone is told about include', async ({ skip }) => {
   skip(!status.available, status.why);
   const proof = path.join(host.dataDir, 'proofs', 'proof-1');
-  const text = `Error: ENOENT: no such file or directory, open '${await shownPlace(host, proof)}/.env.test'`;
+  const text = `Error: ENOENT: no such file or directory, open '${await clonePath(host, proof)}/.env.test'`;
   const hints = await refusalHints(text, { host, worktree: proof, network: false });
   expect(hints).toEqual([expect.stringContaining('`include: [.env.test]`')]);
 });

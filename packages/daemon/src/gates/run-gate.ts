@@ -3,7 +3,7 @@ import { elapsed, type GateConfig, type GateStatus, gateSeverity } from '@tidemi
 import { tellingLines } from '@tidemill/core';
 import type { BranchCi, FolderReads, GateReport, GateRequest } from '../ports.ts';
 import { type ChildEnd, type ChildHost, startChild } from '../process/child.ts';
-import { shownPlace } from '../process/clone-place.ts';
+import { clonePath } from '../process/clone-path.ts';
 import { passedOn } from '../process/environment.ts';
 import { observe } from '../process/observe.ts';
 import { refusalHints } from '../process/refusal-hint.ts';
@@ -123,7 +123,7 @@ export async function reportOf(
 ): Promise<GateReport> {
   const { tree, again = [] } = request;
   try {
-    const found = await scanned(gate, ended, stdout, request, await shownPlace(host, request.path));
+    const found = await scanned(gate, ended, stdout, request, await clonePath(host, request.path));
     const plain = judge(ended, gate, gate.fixes ? [] : changed);
     const counts = found ? null : await countsOf(gate, { lines, end: plainText(log.end()), folder: request.path });
     const counted = found || plain.status !== 'pass' ? null : await judgeCounts(gate, counts, request);

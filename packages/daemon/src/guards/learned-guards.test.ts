@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CallEntry, guardFileText, recordableCall } from '@tidemill/contract';
+import { type CallEntry, callToRecord, guardFileText } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LearnedGuards } from '../ports.ts';
 import { createGuards } from './guards.ts';
@@ -104,7 +104,7 @@ describe('a proposed guard', () => {
 describe('recorded calls', () => {
   const worktree = '/gone/worktree';
   const entry = (tool: string, input: Record<string, unknown>, from = 'run_1'): CallEntry => ({
-    ...recordableCall({ tool, input, cwd: worktree }, worktree),
+    ...callToRecord({ tool, input, cwd: worktree }, worktree),
     ...{ at: 1, source: 'run', from, mode: 'implement', verdict: 'allowed', guard: null, observed: [] },
   });
 

@@ -5,15 +5,15 @@ import type { Call, Services } from './context.ts';
 import { daemonHandlers } from './daemon/index.ts';
 import { deliveryHandlers } from './delivery/index.ts';
 import { feedbackHandlers } from './feedback/index.ts';
-import { fleetHandlers } from './fleet/index.ts';
 import { guardHandlers } from './guard/index.ts';
 import type { Handler } from './handler.ts';
 import { ideaHandlers } from './idea/index.ts';
+import { inboxHandlers } from './inbox/index.ts';
 import { lessonHandlers } from './lesson/index.ts';
 import { loopHandlers } from './loop/index.ts';
-import { peopleHandlers } from './people/index.ts';
 import { projectHandlers } from './project/index.ts';
 import { promptChangeHandlers } from './prompt-change/index.ts';
+import { questionHandlers } from './question/index.ts';
 import { recordHandlers } from './record/index.ts';
 import { reflectionHandlers } from './reflection/index.ts';
 import { replayHandlers } from './replay/index.ts';
@@ -21,6 +21,7 @@ import { specHandlers } from './spec/index.ts';
 import { taskHandlers } from './task/index.ts';
 import { traceHandlers } from './trace/index.ts';
 import { trackerHandlers } from './tracker/index.ts';
+import { workerHandlers } from './worker/index.ts';
 
 /** One function per route, by noun. */
 const handlers: { [N in RouteName]: Handler<N> } = {
@@ -28,9 +29,10 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...projectHandlers,
   ...taskHandlers,
   ...ideaHandlers,
-  ...fleetHandlers,
+  ...workerHandlers,
   ...conflictHandlers,
-  ...peopleHandlers,
+  ...questionHandlers,
+  ...inboxHandlers,
   ...loopHandlers,
   ...lessonHandlers,
   ...replayHandlers,

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CallEntry, HookNote, HookRefusal } from '@tidemill/contract';
-import { recordableCall } from '@tidemill/contract/call-to-record';
+import { callToRecord } from '@tidemill/contract/call-to-record';
 import { appendCall, callFile, rootKey } from '../guards/call-log.ts';
 import type { GuardVerdict, ToolCall } from '../ports.ts';
 import type { SessionPlace } from './hook-input.ts';
@@ -18,7 +18,7 @@ export const noteFile = (dataDir: string, root: string) => join(dataDir, 'hooks'
 
 /** Keeps the call, and a refusal for the daemon. The decision is made already: a failure here changes nothing. */
 export function recordCall(place: SessionPlace, call: ToolCall, verdict: GuardVerdict, bypassed?: string): void {
-  const kept = recordableCall(call, place.worktree);
+  const kept = callToRecord(call, place.worktree);
   const { kind } = verdict;
   const isAsked = kind === 'deny' && verdict.asks === true;
   const observed = verdict.observed?.filter(({ isSlow }) => !isSlow) ?? [];
@@ -49,7 +49,7 @@ export function recordRefusal(place: SessionPlace, refused: Pick<HookRefusal, 'g
 
 /** What a person corrected in their own session, in their words. */
 export function recordCorrection(place: SessionPlace, words: string): void {
-  const { input } = recordableCall({ tool: 'UserPromptSubmit', input: { words } }, place.worktree);
+  const { input } = callToRecord({ tool: 'UserPromptSubmit', input: { words } }, place.worktree);
   const line = { kind: 'corrected', guard: 'person', reason: String(input.words), call: null } as const;
   append<HookRefusal>(refusalFile(place.dataDir, place.root), { ...line, at: Date.now(), session: place.session });
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { AppError } from '@tidemill/contract';
-import { hostsFor, isLoopback } from './door.ts';
+import { hostsFor, isLoopback } from './listener.ts';
 
 // Not by `import`, which evaluates every export of the module, including a list of all certificates.
 const { createSecureContext } = process.getBuiltinModule('node:tls');

@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { type AccessRole, AGENT_HEADER, AppError, type Caller, mayAct, plainLine } from '@tidemill/contract';
-import { type Door, isLoopback, isOurHost } from './door.ts';
+import { isLoopback, isOurHost, type Listener } from './listener.ts';
 
 /** Cookies are not bound to a port, so the name distinguishes two daemons on one machine. */
 export const cookieName = (port: number) => `tidemill-${port}`;
 
-export function checkHost(request: IncomingMessage, door: Door): void {
+export function checkHost(request: IncomingMessage, door: Listener): void {
   if (isOurHost(request, door)) return;
   throw new AppError('forbidden', 'unknown Host header', {
     hint: `Use ${door.scheme}://${door.hosts[0]}, or start it with --allow-host NAME.`,
@@ -18,7 +18,7 @@ export function checkHost(request: IncomingMessage, door: Door): void {
  * loopback too. The Origin check refuses them, also pages on another port of this machine, which browsers treat as the
  * same site and send our cookie. Call `checkHost` first.
  */
-export async function checkCaller(request: IncomingMessage, door: Door): Promise<Caller> {
+export async function checkCaller(request: IncomingMessage, door: Listener): Promise<Caller> {
   const { origin, authorization, host } = request.headers;
   const foreign = () => new AppError('forbidden', 'pages of other origins cannot call the daemon');
   const own = `${door.scheme}://${host?.toLowerCase()}`;
@@ -36,7 +36,7 @@ export async function checkCaller(request: IncomingMessage, door: Door): Promise
 }
 
 /** Checked again during a long response, because the token may have been revoked. */
-export async function isWelcome(request: IncomingMessage, door: Door, needed: AccessRole): Promise<boolean> {
+export async function isWelcome(request: IncomingMessage, door: Listener, needed: AccessRole): Promise<boolean> {
   try {
     const caller = await callerOf(request, door);
     return caller !== null && mayAct(caller.role, needed);
@@ -45,7 +45,7 @@ export async function isWelcome(request: IncomingMessage, door: Door, needed: Ac
   }
 }
 
-function unauthorized(door: Door, request: IncomingMessage): AppError {
+function unauthorized(door: Listener, request: IncomingMessage): AppError {
   const isFar = door.isPublic && !isLoopback(request.socket.remoteAddress);
   return new AppError('unauthorized', 'the token is missing or wrong', {
     hint: isFar
@@ -55,7 +55,7 @@ function unauthorized(door: Door, request: IncomingMessage): AppError {
 }
 
 /** The caller, and the agent that makes the request if it says so. */
-export async function callerOf(request: IncomingMessage, door: Door): Promise<Caller | null> {
+export async function callerOf(request: IncomingMessage, door: Listener): Promise<Caller | null> {
   const caller = await ownerOf(request, door);
   const agent = request.headers[AGENT_HEADER];
   if (!caller || caller.run || typeof agent !== 'string') return caller;
@@ -71,7 +71,7 @@ function decoded(text: string): string {
 }
 
 /** The owner of the token or cookie. With an Authorization header, the cookie is ignored. */
-async function ownerOf(request: IncomingMessage, door: Door): Promise<Caller | null> {
+async function ownerOf(request: IncomingMessage, door: Listener): Promise<Caller | null> {
   const { headers } = request;
   if (headers.authorization !== undefined) {
     return tokenCaller(/^Bearer +(\S+)$/i.exec(headers.authorization)?.[1], request, door);
@@ -88,7 +88,7 @@ async function ownerOf(request: IncomingMessage, door: Door): Promise<Caller | n
 export async function tokenCaller(
   given: string | undefined,
   request: IncomingMessage,
-  door: Door,
+  door: Listener,
 ): Promise<Caller | null> {
   if (given === undefined || given === '') return null;
   if (isEqual(given, door.token)) {

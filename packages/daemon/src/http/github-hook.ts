@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
 import { readBytes } from './body.ts';
-import { send } from './reply.ts';
+import { send } from './response.ts';
 
 const PATH = /^\/v1\/hooks\/github\/([^/]+)$/;
 /** GitHub sends at most 25 MB. */

@@ -2,7 +2,7 @@ import * as contract from '@tidemill/contract';
 import { ErrorCode, Refusal, type RouteName, routeGroups, routes, STREAM_PATH } from '@tidemill/contract';
 import { z } from 'zod';
 import { cookieName } from './caller-check.ts';
-import { STATUS } from './reply.ts';
+import { STATUS } from './response.ts';
 
 export type JsonSchema = Record<string, unknown>;
 

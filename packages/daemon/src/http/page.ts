@@ -4,7 +4,7 @@ import { extname, join, relative, sep } from 'node:path';
 import { AppError } from '@tidemill/contract';
 import { pageDir } from '../assets.ts';
 import { callerOf, cookieName, tokenCaller } from './caller-check.ts';
-import type { Door } from './door.ts';
+import type { Listener } from './listener.ts';
 import { MESSAGE_PAGES, MESSAGE_STYLE_HASH, type MessagePage, messageHtml, noLink } from './message-page.ts';
 
 const TYPES: Record<string, string> = {
@@ -43,7 +43,7 @@ export async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
   url: URL,
-  door: Door,
+  door: Listener,
 ): Promise<boolean> {
   if (url.pathname.startsWith('/v1/') || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
   if (!isForPage(request, url)) return sendListed(request, response, url, door);
@@ -65,7 +65,7 @@ async function exchange(
   response: ServerResponse,
   given: string,
   url: URL,
-  door: Door,
+  door: Listener,
 ): Promise<void> {
   if (!(await tokenCaller(given, request, door))) {
     sendNotice(response, MESSAGE_PAGES.oldLink);
@@ -89,7 +89,12 @@ function destination(to: string | null): string {
   return origin === 'http://page' && isPagePath(pathname) && !searchParams.has('token') ? pathname + search : '/';
 }
 
-async function sendListed(request: IncomingMessage, response: ServerResponse, url: URL, door: Door): Promise<boolean> {
+async function sendListed(
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+  door: Listener,
+): Promise<boolean> {
   const name = url.pathname.slice(1);
   if (!(await builtFiles()).has(name)) return false;
   if (!(await callerOf(request, door))) {
@@ -114,7 +119,7 @@ async function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   name: string,
-  door: Door,
+  door: Listener,
 ): Promise<boolean> {
   const file = (await builtFiles()).get(name);
   if (file === undefined) return false;
@@ -132,7 +137,7 @@ async function sendFile(
   return true;
 }
 
-const socketScheme = ({ scheme }: Door) => (scheme === 'https' ? 'wss' : 'ws');
+const socketScheme = ({ scheme }: Listener) => (scheme === 'https' ? 'wss' : 'ws');
 
 export function sendHtml(response: ServerResponse, status: number, body: string, styleHash: string): void {
   response.writeHead(status, {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type RouteName, routeGroups, routes } from '@tidemill/contract';
-import type { Door } from './door.ts';
+import type { Listener } from './listener.ts';
 import { escaped } from './message-page.ts';
 import { type JsonSchema, openApiDocument, type Parameter, parametersOf } from './openapi.ts';
 import { sendHtml } from './page.ts';
-import { send } from './reply.ts';
+import { send } from './response.ts';
 
 /** The API's own document: for programs at /openapi.json, for people at /docs. */
 export function answerReference(
   request: IncomingMessage,
   response: ServerResponse,
   { pathname }: URL,
-  door: Door,
+  door: Listener,
   version: string,
 ): void {
   const url = `${door.scheme}://${request.headers.host}`;

@@ -6,12 +6,12 @@ import { prometheusText } from '../handlers/project/metrics.ts';
 import { checkRole } from '../handlers/role.ts';
 import { readBody, refuseNul } from './body.ts';
 import { checkCaller, checkHost, isWelcome } from './caller-check.ts';
-import type { Door } from './door.ts';
 import type { GithubHooks } from './github-hook.ts';
+import { type IdempotentResponses, keyOf } from './idempotency.ts';
+import type { Listener } from './listener.ts';
 import { answerPage } from './page.ts';
 import { nextLink } from './paging.ts';
-import { keyOf, type Repeats } from './repeats.ts';
-import { send, sendJson, sendStream, sendText } from './reply.ts';
+import { send, sendJson, sendStream, sendText } from './response.ts';
 import { matchRoute } from './router.ts';
 
 export type AnswerMcp = (request: IncomingMessage, response: ServerResponse, caller: Caller) => Promise<void>;
@@ -19,7 +19,7 @@ export type AnswerMcp = (request: IncomingMessage, response: ServerResponse, cal
 /** Shared by all requests. */
 export interface RequestContext {
   services(): Services;
-  repeats: Repeats;
+  repeats: IdempotentResponses;
   hooks: GithubHooks;
   /** Running calls, aborted when the daemon stops. */
   calls: Set<AbortController>;
@@ -31,7 +31,7 @@ export interface RequestContext {
 
 export async function answer(
   context: RequestContext,
-  door: Door,
+  door: Listener,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -62,7 +62,7 @@ interface RouteCall {
   params: Record<string, string>;
   caller: Caller;
   url: URL;
-  door: Door;
+  door: Listener;
 }
 
 async function answerRoute(

@@ -4,14 +4,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { AppError, type Caller } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
 import { Streams } from '../stream/streams.ts';
+import { AnonymousLimit } from './anonymous-limit.ts';
 import { type Bind, outerUrl } from './bind.ts';
-import { type Door, hostsFor } from './door.ts';
+import { ConnectionLimits } from './connection-limits.ts';
 import { GithubHooks } from './github-hook.ts';
-import { Repeats } from './repeats.ts';
-import { refuse } from './reply.ts';
+import { IdempotentResponses } from './idempotency.ts';
+import { hostsFor, type Listener } from './listener.ts';
 import { type AnswerMcp, answer, type RequestContext } from './request.ts';
-import { Seats } from './seats.ts';
-import { Strangers } from './strangers.ts';
+import { refuse } from './response.ts';
 import { upgrade } from './upgrade.ts';
 
 // Not by `import`: that evaluates every export of the module, which loads all of Node's fetch.
@@ -58,7 +58,14 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
   const { outer, names } = options.bind;
   const { services, mcp, onChange } = options;
   const hooks = new GithubHooks();
-  const context: RequestContext = { services, mcp, onChange, repeats: new Repeats(Date.now), hooks, calls: new Set() };
+  const context: RequestContext = {
+    services,
+    mcp,
+    onChange,
+    repeats: new IdempotentResponses(Date.now),
+    hooks,
+    calls: new Set(),
+  };
   const inner = { host: LOOPBACK, tls: null, isPublic: false };
   const streams = new Streams({ services, onError: options.onError });
   const open: Listening[] = [];
@@ -84,7 +91,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 interface Listening {
   server: Server;
-  door: Door;
+  door: Listener;
 }
 
 async function listen(
@@ -95,15 +102,15 @@ async function listen(
   wanted: number,
 ): Promise<Listening> {
   const { token, callerOf, bind, onError } = options;
-  const door: Door = {
+  const door: Listener = {
     scheme: tls ? 'https' : 'http',
     port: 0,
     hosts: [],
     isPublic,
     token,
     callerOf,
-    strangers: new Strangers(),
-    seats: new Seats(),
+    strangers: new AnonymousLimit(),
+    seats: new ConnectionLimits(),
   };
   const onRequest = (request: IncomingMessage, response: ServerResponse) => {
     // The browser then never tries this name without TLS, where somebody could answer in our place.

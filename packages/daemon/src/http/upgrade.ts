@@ -4,13 +4,13 @@ import { AppError, routes, STREAM_PATH } from '@tidemill/contract';
 import { checkRole } from '../handlers/role.ts';
 import type { Streams } from '../stream/streams.ts';
 import { checkCaller, checkHost, isWelcome } from './caller-check.ts';
-import type { Door } from './door.ts';
-import { STATUS } from './reply.ts';
+import type { Listener } from './listener.ts';
+import { STATUS } from './response.ts';
 
 /** Uses the same checks as every other request. Refusals are HTTP responses. */
 export async function upgrade(
   streams: Streams,
-  door: Door,
+  door: Listener,
   request: IncomingMessage,
   socket: Duplex,
   head: Buffer,
@@ -25,7 +25,7 @@ export async function upgrade(
   await streams.accept(request, socket, head, () => isWelcome(request, door, 'viewer'));
 }
 
-async function check(door: Door, request: IncomingMessage): Promise<void> {
+async function check(door: Listener, request: IncomingMessage): Promise<void> {
   checkHost(request, door);
   const caller = await checkCaller(request, door);
   const path = (request.url ?? '/').replace(/\?.*$/s, '');

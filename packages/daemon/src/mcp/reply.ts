@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from '@modelcontextprotocol/server';
 import { type AppError, plainText, withoutSecrets } from '@tidemill/contract';
-import { fenced } from '@tidemill/core';
+import { codeBlock } from '@tidemill/core';
 
 /** About 2,000 tokens: a result that fills the client's context helps nobody. */
 const MAX_CHARS = 8000;
@@ -19,7 +19,7 @@ export function asData(text: string): string {
   const plain = withoutSecrets(plainText(text));
   const cut =
     plain.length > MAX_CHARS ? `${plain.slice(0, MAX_CHARS)}\n[cut: ${plain.length - MAX_CHARS} characters]` : plain;
-  return fenced(cut, 'data');
+  return codeBlock(cut, 'data');
 }
 
 /** A refusal is the tool's result: the model reads it and can correct itself. */

@@ -121,7 +121,7 @@ export interface Rewrite {
 }
 
 /** A commit of the target that Tidemill did not make. */
-export interface HandmadeCommit {
+export interface PersonCommit {
   commit: string;
   at: number;
   author: string;
@@ -132,7 +132,7 @@ export interface HandmadeCommit {
   rewrites: Rewrite[];
 }
 
-export interface HandmadeQuery {
+export interface PersonCommitQuery {
   /** Only commits that are not older. */
   since: number;
   /** Landed commits whose lines are looked for. */
@@ -193,7 +193,7 @@ export interface Scratch {
  * A repository of its own that ends at an earlier commit: an agent that works there does not see what came later. Its
  * files are read like those of a worktree.
  */
-export interface Bench {
+export interface BorrowingRepository {
   path: string;
   base: string;
   /** Commits the files on top of the base. No ref keeps the commit. */
@@ -267,11 +267,11 @@ export interface Workspace {
   /** The commit that a tag, a branch or a shortened hash names; null when there is none. */
   commitNamed(name: string): Promise<string | null>;
   /** The newest commits of the target that Tidemill did not make, with what they change of landed work. */
-  handmadeCommits(query: HandmadeQuery): Promise<HandmadeCommit[]>;
+  commitsByPeople(query: PersonCommitQuery): Promise<PersonCommit[]>;
   /** A small repository for a job that needs no code. Leftovers of a crash are garbage-collected. */
   scratch(name: string): Promise<Scratch>;
   /** A folder with the repository as it was at a commit, for work that never lands. */
-  bench(name: string, commit: string): Promise<Bench>;
+  borrowingRepository(name: string, commit: string): Promise<BorrowingRepository>;
   /** A commit of the first one's tree with some files of another commit in it. No ref keeps it. */
   withFilesOf(commit: string, other: string, files: string[]): Promise<{ commit: string; tree: string }>;
   /** A commit like the first one in which some files have another text, or with more in its message. No ref keeps it. */

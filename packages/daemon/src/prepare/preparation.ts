@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { CleanCheckout, Preparation, PreparationRequest, Prepared, RunningStep, Workspace } from '../ports.ts';
-import { shownPlace } from '../process/clone-place.ts';
+import { clonePath } from '../process/clone-path.ts';
 import { copyIncluded, type IncludeOptions } from './include.ts';
 import { inputsOf, isOfInstaller, prepareChecks } from './inputs.ts';
 import { landedKey, taskKey } from './layer-key.ts';
@@ -210,7 +210,7 @@ class Maker {
       if (failure) return { ...failure, isEnvironment: failure.isEnvironment || isLanded };
       const made = isLanded ? await this.#learn(commit, read) : key;
       if (made !== key && (await this.#layers.find(made))) return null;
-      const shownAt = await shownPlace(this.#options.host, checkout.path);
+      const shownAt = await clonePath(this.#options.host, checkout.path);
       await this.#layers.add(made, checkout.path, await checkout.ignored(), shownAt);
       return null;
     } finally {

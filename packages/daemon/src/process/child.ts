@@ -3,10 +3,10 @@ import { Readable, type Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UseLimits } from '@tidemill/contract';
 import type { ProcessControl } from '../ports.ts';
-import { type Family, familyOf } from './family.ts';
-import { Hold } from './hold.ts';
 import { type Launch, launchOf } from './launch.ts';
 import { TRACE_STREAM } from './observe.ts';
+import { type ProcessFamily, processFamilyOf } from './process-family.ts';
+import { ProcessHold } from './process-hold.ts';
 import { TimeLimit } from './time-limit.ts';
 import { watchUse } from './use-watch.ts';
 
@@ -99,7 +99,7 @@ export function startChild(spec: ChildSpec): Child {
   if (spec.signal?.aborted) stop();
   spec.signal?.addEventListener('abort', stop, { once: true });
   const limit = new TimeLimit(spec.timeoutMs, () => stopReason.resolve({ kind: 'timeout' }));
-  const hold = new Hold(limit, stop);
+  const hold = new ProcessHold(limit, stop);
   const letGo = spec.control?.take(hold);
   const end = live(spec, stopReason, hold).finally(() => {
     limit.kill();
@@ -115,7 +115,11 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
-async function live(spec: ChildSpec, stopReason: PromiseWithResolvers<StopReason>, hold: Hold): Promise<ChildEnd> {
+async function live(
+  spec: ChildSpec,
+  stopReason: PromiseWithResolvers<StopReason>,
+  hold: ProcessHold,
+): Promise<ChildEnd> {
   const launch = await launchOf(spec);
   if ('missing' in launch) return { kind: 'unstartable', message: launch.missing };
   const early = await Promise.race([stopReason.promise, hold.mayBegin()]);
@@ -127,7 +131,7 @@ async function live(spec: ChildSpec, stopReason: PromiseWithResolvers<StopReason
   const exited = new Promise<ChildEnd>((resolve) => {
     child.once('exit', (exitCode, signal) => resolve({ kind: 'exited', exitCode, signal }));
   });
-  const family = familyOf(pid, {
+  const family = processFamilyOf(pid, {
     host: spec.host,
     runId: spec.runId,
     status: launch.isSandboxed ? child.stdio[3] : null,
@@ -194,7 +198,7 @@ async function begin(
   }
 }
 
-async function terminate(family: Family, exited: Promise<unknown>, graceMs: number): Promise<void> {
+async function terminate(family: ProcessFamily, exited: Promise<unknown>, graceMs: number): Promise<void> {
   const over = new AbortController();
   const grace = delay(graceMs, undefined, { signal: over.signal }).catch(() => undefined);
   const asked = await family.ask();

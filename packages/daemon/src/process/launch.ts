@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { ChildSpec } from './child.ts';
-import { shownPlace } from './clone-place.ts';
+import { clonePath } from './clone-path.ts';
 import { childEnvironment, type Marker, worktreeVariables } from './environment.ts';
 import { homesOf } from './home.ts';
 import { withMark } from './limit-mark.ts';
@@ -34,7 +34,7 @@ async function plainLaunch(spec: ChildSpec): Promise<Launch | { missing: string 
   const settings = spec.networkSettings ? await networkSettings(process.env, home) : { env: {}, readable: [] };
   const isSandboxed = spec.host.sandbox === 'auto' && (await sandboxStatus()).available;
   const shownAt = spec.asClone
-    ? ((await shownPlace(spec.host, spec.cwd, spec.asClone.isMoved)) ?? undefined)
+    ? ((await clonePath(spec.host, spec.cwd, spec.asClone.isMoved)) ?? undefined)
     : undefined;
   const own = Object.entries(worktreeVariables(spec.cwd));
   const variables = shownAt === undefined ? own : own.filter(([name]) => spec.asClone?.pass.includes(name));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { FolderReads } from '../ports.ts';
 import { AccessTimes, keepsAccessTimes } from './access-times.ts';
 import type { ChildHost } from './child.ts';
-import { shownPlace } from './clone-place.ts';
+import { clonePath } from './clone-path.ts';
 import { sandboxStatus } from './sandbox.ts';
 import { FileTrace, TRACED_CALLS } from './trace.ts';
 
@@ -85,7 +85,7 @@ export async function observe(
   const { traces, times } = await observingStatus();
   const root = await realpath(folder).catch(() => folder);
   if (asked === 'all' && traces && host.sandbox === 'auto') {
-    const trace = new FileTrace((await shownPlace(host, folder)) ?? root);
+    const trace = new FileTrace((await clonePath(host, folder)) ?? root);
     return { onTrace: (chunk) => trace.take(chunk), end: async () => trace.result() };
   }
   if (!times) return { end: async () => null };

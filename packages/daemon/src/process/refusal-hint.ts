@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { gitWith } from '../git/program.ts';
 import type { ChildHost } from './child.ts';
-import { shownPlace } from './clone-place.ts';
+import { clonePath } from './clone-path.ts';
 import { isInside } from './mounts.ts';
 import { sandboxStatus } from './sandbox.ts';
 import { isSystemPlace } from './system-view.ts';
@@ -42,7 +42,7 @@ const OWN = ['/proc', '/sys', '/dev', '/tmp'];
 export async function refusalHints(text: string, { worktree, ...confined }: Confined): Promise<string[]> {
   if (confined.host.sandbox !== 'auto' || !(await sandboxStatus()).available) return [];
   // A proof prints the paths of the clone that it is shown as.
-  const about = { ...confined, worktree: (await shownPlace(confined.host, worktree)) ?? worktree };
+  const about = { ...confined, worktree: (await clonePath(confined.host, worktree)) ?? worktree };
   const lines = text.split('\n').slice(-MOST_LINES);
   const hints = new Set<string>();
   const asked = new Set<string>();

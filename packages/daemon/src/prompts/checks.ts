@@ -1,6 +1,6 @@
 import { type OldChecks, oldChecksText } from '@tidemill/contract';
 import type { Deciding } from '@tidemill/core';
-import { fenced, section } from './text.ts';
+import { codeBlock, section } from './text.ts';
 
 /** More would displace the change itself; the rest is counted. */
 const MOST_FILES = 100;
@@ -22,7 +22,7 @@ export function checksSection({
   if (deciding.length > MOST_FILES) lines.push(`and ${deciding.length - MOST_FILES} more`);
   return `${section(
     'Look at this first: the change decides what the gates check',
-    [fenced(lines.join('\n'), ''), ...(oldChecks ? ['', fenced(oldChecksText(oldChecks, target), '')] : [])],
+    [codeBlock(lines.join('\n'), ''), ...(oldChecks ? ['', codeBlock(oldChecksText(oldChecks, target), '')] : [])],
     'The gates pass, but these files decide what they check, or are tests that check less than before. Read each of them in the change. Send the change back if one of them lets the gates pass for another reason than that the work is right, unless the task itself asks for it.',
   )}\n`;
 }

@@ -1,6 +1,6 @@
 import type { PromptPart } from './budget.ts';
 import type { Template } from './template.ts';
-import { fenced } from './text.ts';
+import { codeBlock } from './text.ts';
 
 /** The table of `parts.ts` for the sections of jobs. Sections that are not named are short and are never cut. */
 const PRIORITY: Readonly<Record<string, number>> = {
@@ -57,7 +57,7 @@ function partOf(name: string, text: string, priority: number, times: number): Pr
     const shown = blocks.slice(blocks.length - pieces.length);
     const texts = pieces.map((piece, index) => {
       const { language } = shown[index]!;
-      return language === null ? piece : fenced(piece, language);
+      return language === null ? piece : codeBlock(piece, language);
     });
     return `${heading}${texts.join('\n')}${heading === '' ? '' : '\n'}`;
   };

@@ -7,7 +7,7 @@ import { layoutLines } from './layout.ts';
 import { lessonsSection, lessonText } from './lessons.ts';
 import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import { fillTemplate, type Template } from './template.ts';
-import { fenced, section } from './text.ts';
+import { codeBlock, section } from './text.ts';
 
 /** The placeholders of every job's template. */
 const COMMON = [
@@ -45,7 +45,7 @@ export function jobPrompt(
   };
   const common: Record<(typeof COMMON)[number], string> = {
     // The text of a trial is the engine's own.
-    input: mode === 'trial' ? input : fenced(input, 'markdown'),
+    input: mode === 'trial' ? input : codeBlock(input, 'markdown'),
     answersSection: section('Answers of people', context.answers.map(answerText)),
     lessonsSection: lessonsSection(context.lessons.map(lessonText)),
     layoutSection: section('Files of the repository', layoutLines(context.files)),
@@ -69,7 +69,7 @@ export function jobPrompt(
 /** An answer of several lines could look like a part of the prompt. */
 function answerText({ question, answer, by }: JobContext['answers'][number]): string {
   if (!answer.includes('\n')) return `- ${oneLine(question)} Answer: ${answer} (${by})`;
-  return `- ${oneLine(question)} Answer (${by}):\n\n${fenced(answer, 'text')}\n`;
+  return `- ${oneLine(question)} Answer (${by}):\n\n${codeBlock(answer, 'text')}\n`;
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();

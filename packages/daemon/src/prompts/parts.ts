@@ -7,7 +7,7 @@ import { notesSection, type RepositoryNote } from './repository-notes.ts';
 import type { FixedPlaceholder, PromptInput } from './sections.ts';
 import { specPart } from './spec-section.ts';
 import type { Placeholder, Template } from './template.ts';
-import { fenced, section } from './text.ts';
+import { codeBlock, section } from './text.ts';
 import { tracesSection, traceText } from './traces.ts';
 
 const RECENT_CONTEXT = 5;
@@ -56,7 +56,7 @@ export function partsOf(
       pieces: input.diff.sections,
       times: times('diffSection'),
       shape: (sections) =>
-        section('The change', [fenced(sections.map((each) => each.replace(/\n*$/, '\n')).join(''), 'diff')]),
+        section('The change', [codeBlock(sections.map((each) => each.replace(/\n*$/, '\n')).join(''), 'diff')]),
       rest: 'the files themselves are in your folder',
     },
     feedbackSection: {
@@ -200,7 +200,7 @@ function feedbackText({ kind, text: words, files }: Feedback): string {
     agent: 'An agent says',
   }[kind];
   const where = files.length > 0 ? `\nFiles: ${files.join(', ')}` : '';
-  const body = kind === 'gate' ? fenced(words, '') : words.trim();
+  const body = kind === 'gate' ? codeBlock(words, '') : words.trim();
   return `### ${heading}${where}\n${body}\n`;
 }
 

@@ -1,6 +1,6 @@
 import { took } from '@tidemill/contract';
 import type { ProvingCommand } from '../ports.ts';
-import { fenced, section } from './text.ts';
+import { codeBlock, section } from './text.ts';
 
 /** Longer commands are cut; the agent can read them in the config. */
 const LONGEST = 500;
@@ -9,7 +9,7 @@ const LONGEST = 500;
 export function proofSection(proofs: ProvingCommand[]): string {
   const lines = proofs.map(({ name, run, timeout }) => {
     const command = run.length > LONGEST ? `${run.slice(0, LONGEST)}…` : run;
-    return `- ${name}, at most ${took(timeout)}:\n\n${fenced(command, 'sh')}\n`;
+    return `- ${name}, at most ${took(timeout)}:\n\n${codeBlock(command, 'sh')}\n`;
   });
   return section(
     'What proves your work',

@@ -1,7 +1,7 @@
 import { open, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { INSTRUCTION_FILES } from '@tidemill/contract';
-import { fenced, section } from './text.ts';
+import { codeBlock, section } from './text.ts';
 
 /** No budget has space for more. */
 const MOST_BYTES = 1024 * 1024;
@@ -21,7 +21,7 @@ const RULE =
 export const notesSection = (title: string, notes: RepositoryNote[]) =>
   section(
     title,
-    notes.map(({ file, text }) => `From its ${file}:\n\n${fenced(text, 'markdown')}`),
+    notes.map(({ file, text }) => `From its ${file}:\n\n${codeBlock(text, 'markdown')}`),
     RULE,
   );
 

@@ -1,6 +1,6 @@
 import type { SpecContext } from '../ports.ts';
 import type { PromptPart } from './budget.ts';
-import { fenced, section } from './text.ts';
+import { codeBlock, section } from './text.ts';
 
 /** The parts of the specification that all its tasks share. Each is fenced after it was cut, so a fence keeps its end. */
 export function specPart(spec: SpecContext | null): Pick<PromptPart, 'pieces' | 'shape'> {
@@ -20,7 +20,7 @@ export function specPart(spec: SpecContext | null): Pick<PromptPart, 'pieces' | 
     shape: (pieces) =>
       section(
         'The specification',
-        pieces.map((text, index) => `### ${parts[index]!.name}\n\n${fenced(text, 'markdown')}\n`),
+        pieces.map((text, index) => `### ${parts[index]!.name}\n\n${codeBlock(text, 'markdown')}\n`),
         about,
       ),
   };

@@ -1,4 +1,4 @@
-export { fenced } from '@tidemill/core';
+export { codeBlock } from '@tidemill/core';
 
 /** A heading and its content; empty when there is no content. */
 export function section(title: string, lines: string[], introduction = ''): string {

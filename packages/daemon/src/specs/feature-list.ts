@@ -1,8 +1,8 @@
-import { AppError, closedObject, type ImportedTask, nearest, plainLine, plainText } from '@tidemill/contract';
+import { AppError, type ImportedTask, nearest, plainLine, plainText, strictObjectWithHints } from '@tidemill/contract';
 import { z } from 'zod';
 
 /** A feature as in a `feature-list.json`. Its evidence and its tries are from elsewhere, and are not taken over. */
-const Feature = closedObject(
+const Feature = strictObjectWithHints(
   {
     id: z.coerce.string().optional(),
     name: z.string().optional(),

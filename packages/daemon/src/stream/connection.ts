@@ -5,8 +5,8 @@ import type { Services } from '../handlers/context.ts';
 import { badInput } from '../handlers/index.ts';
 import { eventFilter } from '../handlers/record/event.ts';
 import { streamRunLog } from '../handlers/record/run-log.ts';
+import { BoundedSender } from './bounded-sender.ts';
 import type { StreamLimits } from './limits.ts';
-import { Outlet } from './outlet.ts';
 import { Subscription } from './subscription.ts';
 import type { LogTail } from './tail.ts';
 import type { Views } from './views.ts';
@@ -31,7 +31,7 @@ export interface StreamConnectionOptions {
 export class StreamConnection {
   readonly #socket: WebSocket;
   readonly #options: StreamConnectionOptions;
-  readonly #outlet: Outlet;
+  readonly #outlet: BoundedSender;
   readonly #follows = new Map<Run['id'], AbortController>();
   #subscription: Subscription | null = null;
   #requests: Promise<void> = Promise.resolve();
@@ -41,7 +41,7 @@ export class StreamConnection {
   constructor(socket: WebSocket, options: StreamConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#outlet = new Outlet(socket, options.limits);
+    this.#outlet = new BoundedSender(socket, options.limits);
     this.#outlet.onDrain = () => this.#subscription?.advance();
     this.#outlet.onTired = () => this.close(STREAM_CLOSE.tooSlow, String(this.#subscription?.cursor ?? 0));
     socket.on('message', (data) => this.#receive(data));

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { EventFilter, Store } from '../ports.ts';
+import type { BoundedSender } from './bounded-sender.ts';
 import type { StreamLimits } from './limits.ts';
-import type { Outlet } from './outlet.ts';
 import { PageSize } from './page-size.ts';
 import { eventsMessage, isWanted, type Line, type LogTail, lineOf } from './tail.ts';
 import { changedTask, type ProjectViews, type Viewer, type Views } from './views.ts';
@@ -9,7 +9,7 @@ import { changedTask, type ProjectViews, type Viewer, type Views } from './views
 export interface SubscriptionOptions {
   store: Store;
   tail: LogTail;
-  outlet: Outlet;
+  outlet: BoundedSender;
   limits: StreamLimits;
   filter: EventFilter;
   cursor: number;
@@ -23,7 +23,7 @@ export interface SubscriptionOptions {
  * further back, from the log itself. So no event is skipped or repeated.
  */
 export class Subscription implements Viewer {
-  readonly outlet: Outlet;
+  readonly outlet: BoundedSender;
   readonly missed = new Set<string>();
   missesStatus = false;
   #views: ProjectViews | null = null;

@@ -3,7 +3,7 @@ import { type EventType, type LoggedEvent, type ReactorView, taskIdOf } from '@t
 import type { EventFilter, ListedReader, Store } from '../ports.ts';
 import type { StreamLimits } from './limits.ts';
 import { PAGE_BYTES, PageSize } from './page-size.ts';
-import { Pulse } from './pulse.ts';
+import { Throttle } from './throttle.ts';
 
 /** Readers who differ in place or filter; between two commits their number has no other bound. */
 const MOST_STEPS = 100;
@@ -57,7 +57,7 @@ export class LogTail implements ListedReader {
   readonly #store: Store;
   readonly #limits: StreamLimits;
   readonly #onLines: (lines: Line[]) => void;
-  readonly #pulse: Pulse;
+  readonly #pulse: Throttle;
   readonly #size: PageSize;
   readonly #steps = new Map<string, TailStep>();
   #lines: Line[] = [];
@@ -77,7 +77,7 @@ export class LogTail implements ListedReader {
     this.#limits = limits;
     this.#onLines = onLines;
     this.#size = new PageSize(limits.page);
-    this.#pulse = new Pulse(
+    this.#pulse = new Throttle(
       () => this.#read(),
       (error) => {
         this.#lastError = { at: Date.now(), message: error instanceof Error ? error.message : String(error) };

@@ -3,10 +3,10 @@ import { changesSummary, isSignOfLife } from '@tidemill/contract';
 import type { Services } from '../handlers/context.ts';
 import { summaries } from '../handlers/find.ts';
 import { status } from '../handlers/project/status.ts';
+import type { BoundedSender } from './bounded-sender.ts';
 import type { StreamLimits } from './limits.ts';
-import type { Outlet } from './outlet.ts';
-import { Pulse } from './pulse.ts';
 import type { Line } from './tail.ts';
+import { Throttle } from './throttle.ts';
 
 const TASKS_PER_MESSAGE = 100;
 /** Building views takes at most a fifth of the time, for any size of project. */
@@ -17,7 +17,7 @@ export const changedTask = ({ taskId, type }: Line): string | null => (changesSu
 
 /** A viewer of a project. */
 export interface Viewer {
-  outlet: Outlet;
+  outlet: BoundedSender;
   /** Tasks that changed while the viewer could not receive. */
   missed: Set<string>;
   missesStatus: boolean;
@@ -64,15 +64,15 @@ export class ProjectViews {
   readonly #options: ViewOptions;
   readonly #viewers = new Set<Viewer>();
   readonly #changed = new Set<string>();
-  readonly #tasks: Pulse;
-  readonly #status: Pulse;
+  readonly #tasks: Throttle;
+  readonly #status: Throttle;
   readonly #still: NodeJS.Timeout;
 
   constructor(id: string, options: ViewOptions) {
     this.#id = id;
     this.#options = options;
-    this.#tasks = new Pulse(() => this.#sendTasks(), options.onError, REST);
-    this.#status = new Pulse(() => this.#sendStatus(), options.onError, REST);
+    this.#tasks = new Throttle(() => this.#sendTasks(), options.onError, REST);
+    this.#status = new Throttle(() => this.#sendStatus(), options.onError, REST);
     this.#still = setInterval(() => this.#status.ring(options.limits.stillMs), options.limits.stillMs);
   }
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { plainText } from '@tidemill/contract';
 import { isGitlink, nulList, type RawChange, rawChanges } from '../git/output.ts';
 import type { Captured } from '../ports.ts';
-import { writeSnapshot } from './keep.ts';
+import type { GitContext, RegisteredWorktree } from './git-context.ts';
 import { isAncestor, moveRefs, type RefChange } from './ref.ts';
-import type { Site, Standing } from './site.ts';
+import { attachHead, dropUnfinished, handOverIndex, isThere } from './registered-worktree.ts';
 import { moveTo, putBack, strayCommits, tipOf } from './snapshot.ts';
-import { attachHead, dropUnfinished, handOverIndex, isThere } from './standing.ts';
+import { writeSnapshot } from './snapshot-refs.ts';
 import { takeOverLinks } from './submodule-links.ts';
 import { type Staged, stage } from './tree.ts';
 
@@ -15,43 +15,56 @@ import { type Staged, stage } from './tree.ts';
  * Commits the current files on top of the engine's tip, whatever an agent did to HEAD, branch or index. The agent's own
  * commits are snapshotted, and the branch continues from the engine's tip.
  */
-export async function captureWork(site: Site, place: Standing, message: string, notes: string[]): Promise<Captured> {
+export async function captureWork(
+  context: GitContext,
+  place: RegisteredWorktree,
+  message: string,
+  notes: string[],
+): Promise<Captured> {
   if (await isThere(place.marker)) {
-    const kept = await putBack(site, place, 'the worktree showed a candidate when its work was to be committed');
+    const kept = await putBack(context, place, 'the worktree showed a candidate when its work was to be committed');
     notes.push(`the worktree was not on its branch and was restored${kept ? `; its files are saved at ${kept}` : ''}`);
   }
-  const [{ tip, tree: before }, target] = await Promise.all([tipOf(site, place), site.target()]);
-  const merged = await mergedTarget(site, place, tip, target);
-  if (merged) await takeOverLinks(site, place, [tip, merged]);
-  const [staged, strays] = await Promise.all([stage(site, place, place.index, tip), strayCommits(site, place, tip)]);
+  const [{ tip, tree: before }, target] = await Promise.all([tipOf(context, place), context.target()]);
+  const merged = await mergedTarget(context, place, tip, target);
+  if (merged) await takeOverLinks(context, place, [tip, merged]);
+  const [staged, strays] = await Promise.all([
+    stage(context, place, place.index, tip),
+    strayCommits(context, place, tip),
+  ]);
   notes.push(...staged.notes);
   const isSame = staged.tree === before && !merged;
   const [commit, changes] = await Promise.all([
-    isSame ? tip : commitTree(site, staged.tree, merged ? [tip, merged] : [tip], message),
+    isSame ? tip : commitTree(context, staged.tree, merged ? [tip, merged] : [tip], message),
     // A merge of the target must be committed before its base is known.
-    merged ? [] : site.mergeBase(tip, target).then((base) => changesBetween(site, base, staged.tree)),
+    merged ? [] : context.mergeBase(tip, target).then((base) => changesBetween(context, base, staged.tree)),
   ]);
-  const settled = settleRefs(site, place, { tip, commit, strays }, notes);
-  const [hadLock] = await Promise.all([handOverIndex(site, place), settled]);
+  const settled = settleRefs(context, place, { tip, commit, strays }, notes);
+  const [hadLock] = await Promise.all([handOverIndex(context, place), settled]);
   if (hadLock) notes.push('a stale index.lock was removed');
   if (!merged) {
     // One parent, and not in the target: the base is the parent's base.
-    await site.learnMergeBase(commit, target, await site.mergeBase(tip, target));
+    await context.learnMergeBase(commit, target, await context.mergeBase(tip, target));
     return finish(commit, staged, changes, notes);
   }
-  const since = await changesBetween(site, await site.mergeBase(commit, target), staged.tree);
-  notes.push(...(await markerNotes(site, commit, since)));
+  const since = await changesBetween(context, await context.mergeBase(commit, target), staged.tree);
+  notes.push(...(await markerNotes(context, commit, since)));
   return finish(commit, staged, since, notes);
 }
 
 /** Commits a tree that a gate fixed, and checks it out in the worktree. The work was committed just before. */
-export async function amendWork(site: Site, place: Standing, tree: string, message: string): Promise<Captured> {
-  const { tip } = await tipOf(site, place);
-  const [commit, target] = await Promise.all([commitTree(site, tree, [tip], message), site.target()]);
-  await moveTo(site, place, { commit, attached: true }, 'uncommitted files before a fix by a gate');
-  await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
-  const base = await site.mergeBase(commit, target);
-  return finish(commit, { tree, refused: [] }, await changesBetween(site, base, tree), []);
+export async function amendWork(
+  context: GitContext,
+  place: RegisteredWorktree,
+  tree: string,
+  message: string,
+): Promise<Captured> {
+  const { tip } = await tipOf(context, place);
+  const [commit, target] = await Promise.all([commitTree(context, tree, [tip], message), context.target()]);
+  await moveTo(context, place, { commit, attached: true }, 'uncommitted files before a fix by a gate');
+  await moveRefs(context, [{ ref: place.tipRef, to: commit, from: tip }]);
+  const base = await context.mergeBase(commit, target);
+  return finish(commit, { tree, refused: [] }, await changesBetween(context, base, tree), []);
 }
 
 const finish = (
@@ -67,17 +80,22 @@ const finish = (
   refused,
 });
 
-export async function commitTree(site: Site, tree: string, parents: string[], message: string): Promise<string> {
+export async function commitTree(
+  context: GitContext,
+  tree: string,
+  parents: string[],
+  message: string,
+): Promise<string> {
   const from = parents.flatMap((parent) => ['-p', parent]);
-  return (await site.git(['commit-tree', tree, ...from], { input: plainText(message) })).stdout.trim();
+  return (await context.git(['commit-tree', tree, ...from], { input: plainText(message) })).stdout.trim();
 }
 
 /** The differences of two trees or commits. Cached: they never change, and each landing needs them three times. */
-export async function changesBetween(site: Site, from: string, to: string): Promise<RawChange[]> {
-  const [a, b] = await site.resolver.resolve([`${from}^{tree}`, `${to}^{tree}`]);
+export async function changesBetween(context: GitContext, from: string, to: string): Promise<RawChange[]> {
+  const [a, b] = await context.resolver.resolve([`${from}^{tree}`, `${to}^{tree}`]);
   if (a === b) return [];
-  return site.changes(`${a} ${b}`, async () => {
-    const { stdout } = await site.git(['diff-tree', '-r', '-z', '--raw', '--no-renames', a ?? from, b ?? to]);
+  return context.changes(`${a} ${b}`, async () => {
+    const { stdout } = await context.git(['diff-tree', '-r', '-z', '--raw', '--no-renames', a ?? from, b ?? to]);
     return rawChanges(stdout);
   });
 }
@@ -87,38 +105,44 @@ export async function changesBetween(site: Site, from: string, to: string): Prom
  * committed on top of the tip. Moving HEAD to the target in other ways (`reset --soft`) does not count: it merges no
  * changes, and a merge commit would revert them.
  */
-export async function mergedTarget(site: Site, place: Standing, tip: string, target: string): Promise<string | null> {
+export async function mergedTarget(
+  context: GitContext,
+  place: RegisteredWorktree,
+  tip: string,
+  target: string,
+): Promise<string | null> {
   const open = (await readFile(join(place.admin, 'MERGE_HEAD'), 'utf8').catch(() => '')).split('\n')[0]?.trim();
   if (open && /^[0-9a-f]{40,64}$/.test(open)) {
-    const isTargets = (await isAncestor(site.git, open, target)) && !(await isAncestor(site.git, open, tip));
+    const isTargets = (await isAncestor(context.git, open, target)) && !(await isAncestor(context.git, open, tip));
     return isTargets ? open : null;
   }
-  const name = place.admin.slice(site.info.commonDir.length + 1);
-  const [head] = await site.resolver.resolve([`${name}/HEAD^{commit}`]);
-  if (!head || head === tip || !(await isAncestor(site.git, tip, head))) return null;
-  const shared = await site.mergeBase(head, target);
-  return (await isAncestor(site.git, shared, tip)) ? null : shared;
+  const name = place.admin.slice(context.info.commonDir.length + 1);
+  const [head] = await context.resolver.resolve([`${name}/HEAD^{commit}`]);
+  if (!head || head === tip || !(await isAncestor(context.git, tip, head))) return null;
+  const shared = await context.mergeBase(head, target);
+  return (await isAncestor(context.git, shared, tip)) ? null : shared;
 }
 
 async function settleRefs(
-  site: Site,
-  place: Standing,
+  context: GitContext,
+  place: RegisteredWorktree,
   { tip, commit, strays }: { tip: string; commit: string; strays: string[] },
   notes: string[],
 ): Promise<void> {
   if (strays.length > 0) {
-    const [tree] = await site.resolver.resolve([`${strays[0]}^{tree}`]);
+    const [tree] = await context.resolver.resolve([`${strays[0]}^{tree}`]);
     const why = 'commits an agent made itself, or switched to';
-    const ref = await writeSnapshot(site, place, { tree: tree!, parents: strays, why });
+    const ref = await writeSnapshot(context, place, { tree: tree!, parents: strays, why });
     notes.push(`the agent committed or switched branches; its files are used, its commits are saved at ${ref}`);
   }
-  const [branch] = await site.resolver.resolve([place.branchRef]);
+  const [branch] = await context.resolver.resolve([place.branchRef]);
   const changes: RefChange[] = [];
   if (branch !== commit) changes.push({ ref: place.branchRef, to: commit });
   if (commit !== tip) changes.push({ ref: place.tipRef, to: commit, from: tip });
-  if (changes.length > 0) await moveRefs(site, changes);
+  if (changes.length > 0) await moveRefs(context, changes);
   await dropUnfinished(place);
-  if ((await attachHead(site, place)) && strays.length === 0) notes.push('HEAD was not on the branch; it was restored');
+  if ((await attachHead(context, place)) && strays.length === 0)
+    notes.push('HEAD was not on the branch; it was restored');
 }
 
 const linkNotes = (changes: RawChange[]): string[] =>
@@ -127,10 +151,10 @@ const linkNotes = (changes: RawChange[]): string[] =>
     .map(({ path }) => `the submodule ${path} changed; only the reference is committed, push its own commits yourself`);
 
 /** An open merge is committed with the current files. The reviewer gets a note about remaining markers. */
-async function markerNotes(site: Site, commit: string, changes: RawChange[]): Promise<string[]> {
+async function markerNotes(context: GitContext, commit: string, changes: RawChange[]): Promise<string[]> {
   const paths = changes.filter(({ status }) => status !== 'D').map(({ path }) => path);
   if (paths.length === 0 || paths.length > 500) return [];
-  const { stdout } = await site.git(
+  const { stdout } = await context.git(
     ['--literal-pathspecs', 'grep', '-z', '-l', '-I', '-E', '^(<<<<<<< |>>>>>>> )', commit, '--', ...paths],
     { answers: [1] },
   );

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Place, Site } from './site.ts';
+import type { GitContext, TaskPaths } from './git-context.ts';
 
 /** Number of names that fit a command line. For more files the blobs are compared, which a merge may change. */
 const MOST_NAMES = 500;
@@ -9,18 +9,18 @@ const OPTIONS = ['--no-ext-diff', '--no-textconv', '--no-color', '--no-renames',
 const MOVES = /^(?:@@ .*|index [0-9a-f]+\.\.[0-9a-f]+)/gm;
 
 /** See `Workspace.changeIn`. */
-export async function hashChange(site: Site, place: Place, files: string[]): Promise<string> {
-  const [own, branch] = await site.resolver.resolve([place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`));
+export async function hashChange(context: GitContext, place: TaskPaths, files: string[]): Promise<string> {
+  const [own, branch] = await context.resolver.resolve([place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`));
   const tip = own ?? branch;
   if (!tip) return '';
-  const base = await site.mergeBase(tip, await site.target());
+  const base = await context.mergeBase(tip, await context.target());
   const hash = createHash('sha256');
   const sorted = [...files].sort();
   const isMany = sorted.length > MOST_NAMES;
   for (let at = 0; at < sorted.length; at += MOST_NAMES) {
     const how = isMany ? ['--raw', '--no-abbrev'] : ['-p', ...OPTIONS];
     const names = sorted.slice(at, at + MOST_NAMES);
-    const { bytes } = await site.git(['--literal-pathspecs', 'diff-tree', '-r', ...how, base, tip, '--', ...names]);
+    const { bytes } = await context.git(['--literal-pathspecs', 'diff-tree', '-r', ...how, base, tip, '--', ...names]);
     // As bytes: different binary files must not get the same hash.
     hash.update(bytes.toString('latin1').replace(MOVES, ''), 'latin1');
   }

@@ -1,7 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { plainName } from '@tidemill/contract';
 import type { Git } from '../git/program.ts';
-import { mayBeUnconverted, unconverted, usesFilters } from './unconverted.ts';
+import { mayBeUnnormalised, unnormalisedFiles, usesFilters } from './unnormalised-files.ts';
 
 /**
  * Finds the files of a worktree that differ from an index. An agent wrote them, and git would run itself in every
@@ -57,9 +57,9 @@ async function withoutUnconverted(git: Git, root: string, changed: string[]): Pr
   if (changed.length === 0) return changed;
   const hasFilters = await usesFilters(root);
   const suspects: string[] = [];
-  for (const path of changed) if (await mayBeUnconverted(root, path, hasFilters)) suspects.push(path);
+  for (const path of changed) if (await mayBeUnnormalised(root, path, hasFilters)) suspects.push(path);
   if (suspects.length === 0) return changed;
-  const same = await unconverted(git, root, suspects);
+  const same = await unnormalisedFiles(git, root, suspects);
   return changed.filter((path) => !same.has(path));
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { LockBed, NOW } from '../../../../test/support/lock-bed.ts';
 import { inTurn } from './checkout-turn.ts';
-import type { Site } from './site.ts';
+import type { GitContext } from './git-context.ts';
 
 /** No process has it: the kernel's largest is smaller. */
 const DEAD = 2 ** 30;
@@ -10,7 +10,7 @@ const bed = new LockBed();
 const file = () => bed.path('tidemill-landing');
 
 const turn = <T>(work: () => Promise<T>) =>
-  inTurn({ clock: bed.clock } as unknown as Site, { gitDir: bed.folder } as never, work);
+  inTurn({ clock: bed.clock } as unknown as GitContext, { gitDir: bed.folder } as never, work);
 const done = async () => 'done';
 const takenBy = (owner: string, sinceMs: number) => bed.put('tidemill-landing', owner, sinceMs);
 

@@ -2,9 +2,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { type StatusEntry, statusEntries } from '../git/output.ts';
 import { type Git, gitWith } from '../git/program.ts';
-import type { Site } from './site.ts';
-import { isThere, worktreeOf } from './standing.ts';
-import { reallyChanged } from './unconverted.ts';
+import type { GitContext } from './git-context.ts';
+import { isThere, worktreeOf } from './registered-worktree.ts';
+import { reallyChanged } from './unnormalised-files.ts';
 
 /** A person's checkout of the target branch. Tidemill only fast-forwards it, and only when it is clean. */
 export interface Checkout {
@@ -14,26 +14,26 @@ export interface Checkout {
 }
 
 /** All checkouts of the target, also one with a rebase in progress, which detaches HEAD. */
-export async function checkoutsOnTarget(site: Site): Promise<Checkout[]> {
-  const linked = join(site.info.commonDir, 'worktrees');
+export async function checkoutsOnTarget(context: GitContext): Promise<Checkout[]> {
+  const linked = join(context.info.commonDir, 'worktrees');
   const places: { path: string; gitDir: string }[] = [];
-  if (site.info.mainCheckout) places.push({ path: site.info.mainCheckout, gitDir: site.info.commonDir });
+  if (context.info.mainCheckout) places.push({ path: context.info.mainCheckout, gitDir: context.info.commonDir });
   for (const name of await readdir(linked).catch(() => [])) {
     const path = await worktreeOf(join(linked, name));
-    if (path && !path.startsWith(site.dataDir + sep)) places.push({ path, gitDir: join(linked, name) });
+    if (path && !path.startsWith(context.dataDir + sep)) places.push({ path, gitDir: join(linked, name) });
   }
   const found = await Promise.all(
-    places.map(async (at) => (await holdsTarget(site, at.gitDir)) && (await isThere(at.path)) && at),
+    places.map(async (at) => (await holdsTarget(context, at.gitDir)) && (await isThere(at.path)) && at),
   );
   return found
     .filter((at) => at !== false)
     .map((at) => ({ ...at, git: gitWith({ cwd: at.path, env: { GIT_DIR: at.gitDir, GIT_WORK_TREE: at.path } }) }));
 }
 
-async function holdsTarget(site: Site, gitDir: string): Promise<boolean> {
+async function holdsTarget(context: GitContext, gitDir: string): Promise<boolean> {
   const files = ['HEAD', 'rebase-merge/head-name', 'rebase-apply/head-name'];
   const texts = await Promise.all(files.map((file) => readFile(join(gitDir, file), 'utf8').catch(() => '')));
-  return texts.some((text) => text.trim().replace(/^ref: /, '') === site.targetRef);
+  return texts.some((text) => text.trim().replace(/^ref: /, '') === context.targetRef);
 }
 
 const IN_PROGRESS: [string, string][] = [

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pushed } from '../ports.ts';
+import type { GitContext } from './git-context.ts';
 import { makeLock } from './lock.ts';
 import { type Destination, destination, push, runAtRemote } from './remote.ts';
-import type { Site } from './site.ts';
 
 const branchOf = (commit: string) => `refs/heads/tidemill/ci/${commit.slice(0, 16)}`;
 
@@ -12,8 +12,8 @@ const branchOf = (commit: string) => `refs/heads/tidemill/ci/${commit.slice(0, 1
  * in the data folder before it is pushed. What a killed process left is removed with the next fetch, if it still has the
  * commit that was pushed. Branches without a note belong to others.
  */
-export function makeCiBranches(site: Site) {
-  const folder = join(site.dataDir, 'ci-branches');
+export function makeCiBranches(context: GitContext) {
+  const folder = join(context.dataDir, 'ci-branches');
   const note = (commit: string) => join(folder, commit);
   const inUse = new Set<string>();
   const lock = makeLock();
@@ -28,13 +28,13 @@ export function makeCiBranches(site: Site) {
 
   /** Only what the remote has is asked to go: a branch that is gone, or has another commit, is not ours to remove. */
   const remove = async (to: Destination, commits: string[]): Promise<void> => {
-    const { stdout } = await runAtRemote(site, ['ls-remote', to.remote, ...commits.map(branchOf)]);
+    const { stdout } = await runAtRemote(context, ['ls-remote', to.remote, ...commits.map(branchOf)]);
     const there = new Set(stdout.split('\n').map((line) => line.replace('\t', ' ')));
     const ours = commits.filter((commit) => there.has(`${commit} ${branchOf(commit)}`));
     // The lease: it is removed only if it still has this commit.
     const leases = ours.map((commit) => `--force-with-lease=${branchOf(commit)}:${commit}`);
     if (ours.length > 0)
-      await runAtRemote(site, [
+      await runAtRemote(context, [
         ...['push', '-q', '--no-verify', ...leases, to.remote],
         ...ours.map((commit) => `:${branchOf(commit)}`),
       ]);
@@ -43,25 +43,25 @@ export function makeCiBranches(site: Site) {
 
   return {
     async offer(commit: string): Promise<Pushed> {
-      const to = await destination(site);
+      const to = await destination(context);
       if (!to) return { kind: 'none' };
       inUse.add(commit);
       await mkdir(folder, { recursive: true });
       await writeFile(note(commit), to.remote, { flush: true });
-      const pushed = await lock(() => push(site, to, `${commit}:${branchOf(commit)}`));
+      const pushed = await lock(() => push(context, to, `${commit}:${branchOf(commit)}`));
       if (pushed.kind !== 'pushed') inUse.delete(commit);
       return pushed;
     },
 
     async withdraw(commit: string): Promise<void> {
       inUse.delete(commit);
-      const to = await destination(site);
+      const to = await destination(context);
       if (to) await lock(() => remove(to, [commit]));
     },
 
     /** After a fetch that worked. */
     async removeLeft(): Promise<void> {
-      const to = await destination(site);
+      const to = await destination(context);
       if (!to || (await noted()).length === 0) return;
       await lock(async () => {
         const left: string[] = [];

@@ -4,13 +4,13 @@ import { AppError } from '@tidemill/contract';
 import { nulList, statusEntries } from '../git/output.ts';
 import type { Git } from '../git/program.ts';
 import type { CleanCheckout } from '../ports.ts';
+import type { GitContext, RegisteredWorktree } from './git-context.ts';
 import { cloneView, makeClone } from './proof-clone.ts';
-import type { Site, Standing } from './site.ts';
+import { copyIndex, findAdmin } from './registered-worktree.ts';
 import { clearStaleLock } from './stale-lock.ts';
-import { copyIndex, findAdmin } from './standing.ts';
 import { fillSubmodules, forgetSubmodules } from './submodules.ts';
 import type { Trash } from './trash.ts';
-import { reallyChanged } from './unconverted.ts';
+import { reallyChanged } from './unnormalised-files.ts';
 
 /**
  * A pool of checkouts in which gates run. Each is moved from one commit to the next by what differs between them:
@@ -27,7 +27,7 @@ export interface CheckoutPool {
   close(): Promise<void>;
 }
 
-interface Slot extends Standing {
+interface Slot extends RegisteredWorktree {
   isFree: boolean;
   /** Resolves when the leftovers of the last use are removed. */
   tidied: Promise<void>;
@@ -39,17 +39,17 @@ interface Slot extends Standing {
 
 const FOLDER = 'proofs';
 
-export function openPool(site: Site, trash: Trash): CheckoutPool {
+export function openPool(context: GitContext, trash: Trash): CheckoutPool {
   const slots: Slot[] = [];
   let made = 0;
-  const turn = site.perTask(FOLDER);
+  const turn = context.perTask(FOLDER);
   let isFirst = true;
   const take = () =>
     turn(async () => {
-      if (isFirst) await removeLeftovers(site, trash);
+      if (isFirst) await removeLeftovers(context, trash);
       isFirst = false;
       const free = slots.find(({ isFree }) => isFree);
-      const slot = free ?? (await addSlot(site, ++made));
+      const slot = free ?? (await addSlot(context, ++made));
       if (!free) slots.push(slot);
       slot.isFree = false;
       return slot;
@@ -59,10 +59,10 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
       const slot = await take();
       try {
         await slot.tidied;
-        return await show(site, slot, commit);
+        return await show(context, slot, commit);
       } catch (error) {
         // Its state is unknown, so the slot is discarded.
-        await removeSlot(site, trash, slot);
+        await removeSlot(context, trash, slot);
         slots.splice(slots.indexOf(slot), 1);
         throw error;
       }
@@ -70,35 +70,35 @@ export function openPool(site: Site, trash: Trash): CheckoutPool {
     async close() {
       await Promise.allSettled(slots.map(({ tidied }) => tidied));
       await turn(async () => {
-        for (const slot of slots.splice(0)) await removeSlot(site, trash, slot);
+        for (const slot of slots.splice(0)) await removeSlot(context, trash, slot);
       });
     },
   };
 }
 
 /** Removes checkouts of an earlier process: they may be incomplete. */
-async function removeLeftovers(site: Site, trash: Trash): Promise<void> {
-  const folder = join(site.dataDir, FOLDER);
+async function removeLeftovers(context: GitContext, trash: Trash): Promise<void> {
+  const folder = join(context.dataDir, FOLDER);
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const admin = await findAdmin(site, { name, path });
+    const admin = await findAdmin(context, { name, path });
     if (admin) await rm(admin, { recursive: true, force: true });
-    await forgetSubmodules(site, { name });
+    await forgetSubmodules(context, { name });
     await trash.throwAway(path);
   }
 }
 
-async function removeSlot(site: Site, trash: Trash, slot: Slot): Promise<void> {
+async function removeSlot(context: GitContext, trash: Trash, slot: Slot): Promise<void> {
   await rm(slot.admin, { recursive: true, force: true });
   await rm(slot.index, { force: true });
-  await forgetSubmodules(site, slot);
+  await forgetSubmodules(context, slot);
   await trash.throwAway(slot.path);
 }
 
-async function addSlot(site: Site, number: number): Promise<Slot> {
+async function addSlot(context: GitContext, number: number): Promise<Slot> {
   const name = `proof-${number}`;
-  const path = join(site.dataDir, FOLDER, name);
-  const index = join(site.dataDir, 'index', name);
+  const path = join(context.dataDir, FOLDER, name);
+  const index = join(context.dataDir, 'index', name);
   const place = {
     number: 0,
     branch: '',
@@ -107,33 +107,33 @@ async function addSlot(site: Site, number: number): Promise<Slot> {
     index,
     branchRef: '',
     tipRef: '',
-    marker: join(site.dataDir, 'index', `${name}.unsettled`),
+    marker: join(context.dataDir, 'index', `${name}.unsettled`),
   };
   await rm(index, { force: true });
-  await clearStaleLock(`${index}.lock`, site.clock);
-  const target = await site.target();
-  await site.shared(() => site.git(['worktree', 'add', '-q', '--detach', '--no-checkout', path, target]));
-  const admin = await findAdmin(site, place);
+  await clearStaleLock(`${index}.lock`, context.clock);
+  const target = await context.target();
+  await context.shared(() => context.git(['worktree', 'add', '-q', '--detach', '--no-checkout', path, target]));
+  const admin = await findAdmin(context, place);
   if (!admin) throw new AppError('git_failed', `git did not register the worktree ${path}`);
   return { ...place, admin, isFree: true, tidied: Promise.resolve(), kept: [], submodules: [] };
 }
 
-async function show(site: Site, slot: Slot, commit: string): Promise<CleanCheckout> {
-  const git = site.gitAt(slot);
+async function show(context: GitContext, slot: Slot, commit: string): Promise<CleanCheckout> {
+  const git = context.gitAt(slot);
   const emptySubmodules: string[] = [];
   const move = async (to: string) => {
     await git(['reset', '-q', '--hard', to]);
-    const { paths, empty } = await fillSubmodules(site, slot, to, { isExact: true });
+    const { paths, empty } = await fillSubmodules(context, slot, to, { isExact: true });
     // git leaves the files of a submodule that this commit does not have.
     const isLeft = slot.submodules.some((path) => !paths.includes(path));
     slot.submodules = paths;
     emptySubmodules.splice(0, Number.POSITIVE_INFINITY, ...empty);
-    if (isLeft) await clean(site, slot);
+    if (isLeft) await clean(context, slot);
   };
-  const [view] = await Promise.all([cloneView(site), move(commit)]);
-  const [tree] = await site.resolver.resolve([`${commit}^{tree}`]);
+  const [view] = await Promise.all([cloneView(context), move(commit)]);
+  const [tree] = await context.resolver.resolve([`${commit}^{tree}`]);
   if (!tree) throw new AppError('not_found', `the commit ${commit} is not in the repository`);
-  await makeClone(site, slot, commit, view);
+  await makeClone(context, slot, commit, view);
   return {
     name: slot.name,
     path: slot.path,
@@ -144,20 +144,20 @@ async function show(site: Site, slot: Slot, commit: string): Promise<CleanChecko
     ignored: () => ignoredIn(git),
     async reset() {
       await move(commit);
-      await clean(site, slot);
-      await makeClone(site, slot, commit, view);
+      await clean(context, slot);
+      await makeClone(context, slot, commit, view);
     },
     async showInstead(other) {
       await move(other);
-      await clean(site, slot);
-      await makeClone(site, slot, other, view);
+      await clean(context, slot);
+      await makeClone(context, slot, other, view);
     },
-    writeTree: () => writeTree(site, slot),
+    writeTree: () => writeTree(context, slot),
     keep: (paths) => {
       slot.kept = paths;
     },
     async close() {
-      slot.tidied = clean(site, slot).finally(() => {
+      slot.tidied = clean(context, slot).finally(() => {
         slot.isFree = true;
       });
       // The next user waits for this and gets the failure.
@@ -180,20 +180,20 @@ async function ignoredIn(git: Git): Promise<string[]> {
 }
 
 /** Removes untracked and ignored files and nested repositories. This is our own folder, so no person's work is lost. */
-async function clean(site: Site, slot: Slot): Promise<void> {
+async function clean(context: GitContext, slot: Slot): Promise<void> {
   // A leading slash binds the pattern to this folder; the rest is taken literally.
   const kept = slot.kept.flatMap((path) => ['-e', `/${path.replace(/[\\*?[\]!# ]/g, '\\$&')}`]);
-  await site.gitAt(slot)(['clean', '-ffdxq', ...kept]);
+  await context.gitAt(slot)(['clean', '-ffdxq', ...kept]);
 }
 
 /** Uses a separate index: the checkout stays unchanged. */
-async function writeTree(site: Site, slot: Slot): Promise<string> {
+async function writeTree(context: GitContext, slot: Slot): Promise<string> {
   const index = `${slot.index}.fixed`;
   await copyIndex(slot.index, index);
   try {
-    const git = site.gitAt(slot, index);
+    const git = context.gitAt(slot, index);
     // A name that ends with a slash is a nested repository. It is never added, because it would become a broken link.
-    const files = (await changesIn(site.gitAt(slot), slot.path)).filter((path) => !path.endsWith('/'));
+    const files = (await changesIn(context.gitAt(slot), slot.path)).filter((path) => !path.endsWith('/'));
     const input = files.map((path) => `${path}\0`).join('');
     await git(['update-index', '--add', '--remove', '-z', '--stdin'], { input });
     return (await git(['write-tree'])).stdout.trim();

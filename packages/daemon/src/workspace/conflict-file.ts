@@ -4,7 +4,7 @@ import { AppError, type ConflictFile, type ConflictForm, type ConflictKind } fro
 import { nulList } from '../git/output.ts';
 import { GitError } from '../git/program.ts';
 import { hasOwnMarkers } from './conflict-marker.ts';
-import type { Site, Standing } from './site.ts';
+import type { GitContext, RegisteredWorktree } from './git-context.ts';
 
 /** One side of a file in the index. */
 export interface ConflictSide {
@@ -29,8 +29,8 @@ const MAX_TEXT_TOTAL = 16_000_000;
 const SIDES = ['base', 'ours', 'theirs'] as const;
 
 /** The paths that git lists as unmerged in the open merge, now or before. No other path is changed. */
-export async function entriesOf(site: Site, place: Standing): Promise<Map<string, ConflictEntry>> {
-  const git = site.gitAt(place, join(place.admin, 'index'));
+export async function entriesOf(context: GitContext, place: RegisteredWorktree): Promise<Map<string, ConflictEntry>> {
+  const git = context.gitAt(place, join(place.admin, 'index'));
   const [undone, unmerged] = await Promise.all([
     git(['ls-files', '--resolve-undo', '-z']),
     git(['ls-files', '-u', '-z']),
@@ -51,22 +51,31 @@ export async function entriesOf(site: Site, place: Standing): Promise<Map<string
   return new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export async function describeEntries(site: Site, place: Standing, entries: ConflictEntry[]): Promise<ConflictFile[]> {
-  const sizes = await sizesOf(site, entries);
+export async function describeEntries(
+  context: GitContext,
+  place: RegisteredWorktree,
+  entries: ConflictEntry[],
+): Promise<ConflictFile[]> {
+  const sizes = await sizesOf(context, entries);
   let room = MAX_TEXT_TOTAL;
   const files: ConflictFile[] = [];
   for (const entry of entries) {
     const parts = SIDES.map((side) => entry[side]).filter((stage) => stage !== null);
     const size = Math.max(0, ...parts.map(({ oid }) => sizes.get(oid) ?? 0));
     const isLarge = size > MAX_TEXT || size * (parts.length + 1) > room;
-    const file = await describe(site, place, entry, isLarge);
+    const file = await describe(context, place, entry, isLarge);
     room -= SIDES.reduce((sum, side) => sum + (file[side]?.length ?? 0), file.current?.length ?? 0);
     files.push(file);
   }
   return files;
 }
 
-async function describe(site: Site, place: Standing, entry: ConflictEntry, isLarge: boolean): Promise<ConflictFile> {
+async function describe(
+  context: GitContext,
+  place: RegisteredWorktree,
+  entry: ConflictEntry,
+  isLarge: boolean,
+): Promise<ConflictFile> {
   const about = { path: entry.path, kind: kindOf(entry), isResolved: !entry.isUnmerged };
   const modes = SIDES.map((side) => entry[side]?.mode);
   const nothing = { base: null, ours: null, theirs: null, current: null, isText: false };
@@ -79,7 +88,7 @@ async function describe(site: Site, place: Standing, entry: ConflictEntry, isLar
     return without('large', found !== null && hasOwnMarkers(found.toString('latin1'), []));
   }
   const [base, ours, theirs] = await Promise.all(
-    SIDES.map(async (side) => textOf(entry[side] && (await blobBytes(site, place, entry.path, entry[side])))),
+    SIDES.map(async (side) => textOf(entry[side] && (await blobBytes(context, place, entry.path, entry[side])))),
   );
   const current = textOf(found);
   if (base === undefined || ours === undefined || theirs === undefined || current === undefined)
@@ -106,19 +115,24 @@ function textOf(bytes: Buffer | null): string | null | undefined {
   }
 }
 
-async function sizesOf(site: Site, entries: ConflictEntry[]): Promise<Map<string, number>> {
+async function sizesOf(context: GitContext, entries: ConflictEntry[]): Promise<Map<string, number>> {
   const stages = entries.flatMap((entry) => SIDES.map((side) => entry[side]));
   const oids = new Set(stages.flatMap((stage) => (stage && stage.mode !== GITLINK ? [stage.oid] : [])));
   if (oids.size === 0) return new Map();
   const input = [...oids].map((oid) => `${oid}\n`).join('');
-  const { stdout } = await site.git(['cat-file', '--batch-check=%(objectname) %(objectsize)'], { input });
+  const { stdout } = await context.git(['cat-file', '--batch-check=%(objectname) %(objectsize)'], { input });
   const lines = stdout.split('\n').filter((line) => line !== '');
   return new Map(lines.map((line) => line.split(' ')).map(([oid = '', size]) => [oid, Number(size)]));
 }
 
 /** As a checkout would write it, with line endings. */
-export async function blobBytes(site: Site, place: Standing, path: string, { oid }: ConflictSide): Promise<Buffer> {
-  const git = site.gitAt(place, join(place.admin, 'index'));
+export async function blobBytes(
+  context: GitContext,
+  place: RegisteredWorktree,
+  path: string,
+  { oid }: ConflictSide,
+): Promise<Buffer> {
+  const git = context.gitAt(place, join(place.admin, 'index'));
   try {
     return (await git(['cat-file', '--filters', `--path=${path}`, oid])).bytes;
   } catch (error) {
@@ -134,7 +148,7 @@ export async function blobBytes(site: Site, place: Standing, path: string, { oid
 }
 
 /** The file in the worktree, if it is a plain file in plain folders. Otherwise null. */
-async function currentBytes(place: Standing, path: string): Promise<Buffer | null> {
+async function currentBytes(place: RegisteredWorktree, path: string): Promise<Buffer | null> {
   if (!(await isReachedPlainly(place.path, path))) return null;
   const file = join(place.path, path);
   const found = await lstat(file).catch(() => null);

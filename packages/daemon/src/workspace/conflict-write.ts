@@ -10,12 +10,12 @@ import {
   SYMLINK,
 } from './conflict-file.ts';
 import { hasOwnMarkers } from './conflict-marker.ts';
-import type { Site, Standing } from './site.ts';
+import type { GitContext, RegisteredWorktree } from './git-context.ts';
 
 /** Writes the file first and marks it resolved last, so that a crash cannot mark an unresolved file. */
 export async function resolveEntry(
-  site: Site,
-  place: Standing,
+  context: GitContext,
+  place: RegisteredWorktree,
   { entry, file }: { entry: ConflictEntry; file: ConflictFile },
   resolution: Resolution,
 ): Promise<void> {
@@ -27,21 +27,21 @@ export async function resolveEntry(
     const bytes = Buffer.from(checkedText(file, resolution.text));
     const isExecutable = (entry.ours ?? entry.theirs ?? entry.base)?.mode === '100755';
     const mode = there?.isFile() ? there.mode & 0o777 : isExecutable ? 0o755 : 0o644;
-    await putFile(site, place, entry.path, bytes, mode);
-    return markResolved(site, place, entry.path);
+    await putFile(context, place, entry.path, bytes, mode);
+    return markResolved(context, place, entry.path);
   }
   const stage = resolution.take === 'deleted' ? null : entry[resolution.take];
   if (isLink && there?.isDirectory() && (await readdir(join(place.path, entry.path))).length > 0)
     throw checkedOut(entry.path);
-  if (isLink) return takeLink(site, place, entry.path, stage);
+  if (isLink) return takeLink(context, place, entry.path, stage);
   if (!stage) {
     await rm(join(place.path, entry.path), { force: true });
-    return markGone(site, place, entry.path);
+    return markGone(context, place, entry.path);
   }
-  const bytes = await blobBytes(site, place, entry.path, stage);
+  const bytes = await blobBytes(context, place, entry.path, stage);
   if (stage.mode === SYMLINK) await putSymlink(place, entry.path, bytes);
-  else await putFile(site, place, entry.path, bytes, stage.mode === '100755' ? 0o755 : 0o644);
-  await markResolved(site, place, entry.path);
+  else await putFile(context, place, entry.path, bytes, stage.mode === '100755' ? 0o755 : 0o644);
+  await markResolved(context, place, entry.path);
 }
 
 function unreachable(path: string): AppError {
@@ -90,19 +90,25 @@ function withItsLineEndings(text: string, side: string | null): string {
 }
 
 /** A temporary file outside the worktrees, so that leftovers of a crash are not taken for work. */
-const asideOf = (place: Standing) => `${place.index}.resolved`;
+const asideOf = (place: RegisteredWorktree) => `${place.index}.resolved`;
 
-async function putFile(site: Site, place: Standing, path: string, bytes: Buffer, mode: number): Promise<void> {
+async function putFile(
+  context: GitContext,
+  place: RegisteredWorktree,
+  path: string,
+  bytes: Buffer,
+  mode: number,
+): Promise<void> {
   const aside = asideOf(place);
   await rm(aside, { force: true });
   await writeFile(aside, bytes, { flush: true, mode });
   // The umask was applied above. Existing permissions stay.
   await chmod(aside, mode);
   await moveIn(place, aside, path);
-  site.indexStamps.delete(place.name);
+  context.indexStamps.delete(place.name);
 }
 
-async function putSymlink(place: Standing, path: string, target: Buffer): Promise<void> {
+async function putSymlink(place: RegisteredWorktree, path: string, target: Buffer): Promise<void> {
   const aside = asideOf(place);
   await rm(aside, { force: true });
   await symlink(target, aside);
@@ -110,26 +116,31 @@ async function putSymlink(place: Standing, path: string, target: Buffer): Promis
 }
 
 /** Replaces the path in one step, also if it is a symbolic link. */
-async function moveIn(place: Standing, aside: string, path: string): Promise<void> {
+async function moveIn(place: RegisteredWorktree, aside: string, path: string): Promise<void> {
   const to = join(place.path, path);
   await mkdir(dirname(to), { recursive: true });
   await rename(aside, to);
 }
 
-const theirIndex = (site: Site, place: Standing) => site.gitAt(place, join(place.admin, 'index'));
+const theirIndex = (context: GitContext, place: RegisteredWorktree) => context.gitAt(place, join(place.admin, 'index'));
 
-async function markResolved(site: Site, place: Standing, path: string): Promise<void> {
-  await theirIndex(site, place)(['--literal-pathspecs', 'add', '-f', '--sparse', '--', path]);
+async function markResolved(context: GitContext, place: RegisteredWorktree, path: string): Promise<void> {
+  await theirIndex(context, place)(['--literal-pathspecs', 'add', '-f', '--sparse', '--', path]);
 }
 
-async function markGone(site: Site, place: Standing, path: string): Promise<void> {
-  await theirIndex(site, place)(['update-index', '--force-remove', '-z', '--stdin'], { input: `${path}\0` });
+async function markGone(context: GitContext, place: RegisteredWorktree, path: string): Promise<void> {
+  await theirIndex(context, place)(['update-index', '--force-remove', '-z', '--stdin'], { input: `${path}\0` });
 }
 
 /** A submodule is not checked out here: only its commit is chosen. */
-async function takeLink(site: Site, place: Standing, path: string, stage: ConflictSide | null): Promise<void> {
-  if (!stage) return markGone(site, place, path);
-  await theirIndex(site, place)(['update-index', '-z', '--index-info'], {
+async function takeLink(
+  context: GitContext,
+  place: RegisteredWorktree,
+  path: string,
+  stage: ConflictSide | null,
+): Promise<void> {
+  if (!stage) return markGone(context, place, path);
+  await theirIndex(context, place)(['update-index', '-z', '--index-info'], {
     input: `${stage.mode} ${stage.oid} 0\t${path}\0`,
   });
 }

@@ -4,7 +4,7 @@ import type { ChangeSize } from '@tidemill/contract';
 import { mergeListOutput, nulList } from '../git/output.ts';
 import type { Forecast, Workspace } from '../ports.ts';
 import { changesBetween } from './capture.ts';
-import type { Site } from './site.ts';
+import type { GitContext } from './git-context.ts';
 import { meeting, type TouchedPaths, touchedPaths } from './touched-paths.ts';
 
 /** Changes of that many branches are kept. */
@@ -34,28 +34,28 @@ interface Pair {
  * All merges are one process. It has the git folder as its only input, like every merge here, and it writes its objects
  * into a folder that is removed.
  */
-export function openForecaster(site: Site): Workspace['forecast'] {
+export function openForecaster(context: GitContext): Workspace['forecast'] {
   const touched = new Map<string, TouchedPaths>();
   const sizes = new Map<string, ChangeSize>();
 
   const pathsOf = async (from: string, to: string): Promise<TouchedPaths> => {
     const key = `${from} ${to}`;
-    return touched.get(key) ?? keep(touched, key, touchedPaths(await changesBetween(site, from, to)));
+    return touched.get(key) ?? keep(touched, key, touchedPaths(await changesBetween(context, from, to)));
   };
   const branchOf = async (commit: string, target: string): Promise<Branch | null> => {
-    const base = await site.mergeBase(commit, target).catch(noHistory);
+    const base = await context.mergeBase(commit, target).catch(noHistory);
     return base === null ? null : { commit, base, touched: await pathsOf(base, commit) };
   };
   const sizeOf = async ({ base, commit, touched: { count, all } }: Branch): Promise<ChangeSize> => {
     const key = `${base} ${commit}`;
     // Counting the lines of so many files takes seconds.
     if (all === null) return { files: count, lines: count };
-    return sizes.get(key) ?? keep(sizes, key, { files: count, lines: await changedLines(site, base, commit) });
+    return sizes.get(key) ?? keep(sizes, key, { files: count, lines: await changedLines(context, base, commit) });
   };
 
   return async (commit, others): Promise<Forecast | null> => {
-    const target = await site.target();
-    const [isThere, ...known] = await existing(site, [commit, ...others]);
+    const target = await context.target();
+    const [isThere, ...known] = await existing(context, [commit, ...others]);
     const own = isThere ? await branchOf(commit, target) : null;
     if (!own) return null;
     const found = await Promise.all(others.filter((_, at) => known[at]).map((other) => branchOf(other, target)));
@@ -68,7 +68,7 @@ export function openForecaster(site: Site): Workspace['forecast'] {
       own.base === target ? null : pair(target, await pathsOf(own.base, target)),
       ...branches.map((branch) => pair(branch.commit, branch.touched)),
     ];
-    const [withTarget = null, ...files] = await conflictsOf(site, pairs);
+    const [withTarget = null, ...files] = await conflictsOf(context, pairs);
     const compared = branches.flatMap((branch, at) => {
       const known = files[at];
       return known ? [{ branch, files: known }] : [];
@@ -97,8 +97,8 @@ function keep<T>(cache: Map<string, T>, key: string, value: T): T {
   return value;
 }
 
-const existing = async (site: Site, commits: string[]): Promise<boolean[]> =>
-  (await site.resolver.resolve(commits.map((commit) => `${commit}^{commit}`))).map((oid) => oid !== null);
+const existing = async (context: GitContext, commits: string[]): Promise<boolean[]> =>
+  (await context.resolver.resolve(commits.map((commit) => `${commit}^{commit}`))).map((oid) => oid !== null);
 
 /** The target was replaced by an unrelated branch: then nothing can be said about this one. */
 function noHistory(error: unknown): null {
@@ -107,9 +107,9 @@ function noHistory(error: unknown): null {
 }
 
 /** The conflicting files of each pair. Without a pair: none. Null: git could not tell. */
-async function conflictsOf(site: Site, pairs: (Pair | null)[]): Promise<(string[] | null)[]> {
+async function conflictsOf(context: GitContext, pairs: (Pair | null)[]): Promise<(string[] | null)[]> {
   const asked = pairs.filter((pair) => pair !== null);
-  const merged = asked.length > 0 ? await mergeAll(site, asked) : [];
+  const merged = asked.length > 0 ? await mergeAll(context, asked) : [];
   const found = new Map(asked.map((pair, at) => [pair, ofPair(pair, merged[at])]));
   return pairs.map((pair) => (pair ? found.get(pair)! : []));
 }
@@ -128,16 +128,16 @@ function ofPair({ a, b, meets }: Pair, merge: Merge): string[] | null {
   return merge.filter((file) => a.all?.has(file) && b.all?.has(file));
 }
 
-async function mergeAll(site: Site, pairs: readonly Pair[]): Promise<Merge[]> {
-  const objects = join(site.dataDir, 'scratch', `forecast-${site.next()}`);
+async function mergeAll(context: GitContext, pairs: readonly Pair[]): Promise<Merge[]> {
+  const objects = join(context.dataDir, 'scratch', `forecast-${context.next()}`);
   await mkdir(objects, { recursive: true });
-  const own = join(site.info.commonDir, 'objects').replaceAll(/["\\]/g, '\\$&');
+  const own = join(context.info.commonDir, 'objects').replaceAll(/["\\]/g, '\\$&');
   const env = { GIT_OBJECT_DIRECTORY: objects, GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${own}"` };
   try {
-    const all = await mergeListed(site, pairs, env);
+    const all = await mergeListed(context, pairs, env);
     if (all) return all;
     const each: Merge[] = [];
-    for (const pair of pairs) each.push(await mergeOne(site, pair, env));
+    for (const pair of pairs) each.push(await mergeOne(context, pair, env));
     return each;
   } finally {
     await rm(objects, { recursive: true, force: true, maxRetries: 5 });
@@ -147,18 +147,22 @@ async function mergeAll(site: Site, pairs: readonly Pair[]): Promise<Merge[]> {
 const HOW = ['--name-only', '--no-messages'];
 
 /** Null if git gave up: at the first pair that it cannot merge, or because it is older than 2.39. */
-async function mergeListed(site: Site, pairs: readonly Pair[], env: Record<string, string>): Promise<Merge[] | null> {
+async function mergeListed(
+  context: GitContext,
+  pairs: readonly Pair[],
+  env: Record<string, string>,
+): Promise<Merge[] | null> {
   const input = pairs.map(({ ours, theirs }) => `${ours} ${theirs}\n`).join('');
   return bounded(async (signal) => {
-    const { code, stdout } = await site.git(['merge-tree', '--stdin', ...HOW], { input, env, signal, answers: ANY });
+    const { code, stdout } = await context.git(['merge-tree', '--stdin', ...HOW], { input, env, signal, answers: ANY });
     return code === 0 ? mergeListOutput(stdout).map((files) => files ?? 'clean') : null;
   }, []);
 }
 
-async function mergeOne(site: Site, { ours, theirs }: Pair, env: Record<string, string>): Promise<Merge> {
+async function mergeOne(context: GitContext, { ours, theirs }: Pair, env: Record<string, string>): Promise<Merge> {
   return bounded(async (signal) => {
     const asked = ['merge-tree', '--write-tree', '-z', ...HOW, ours, theirs];
-    const { code, stdout } = await site.git(asked, { env, signal, answers: ANY });
+    const { code, stdout } = await context.git(asked, { env, signal, answers: ANY });
     if (code > 1) return undefined;
     return code === 0 ? 'clean' : nulList(stdout).slice(1);
   }, undefined);
@@ -178,9 +182,9 @@ async function bounded<T>(work: (signal: AbortSignal) => Promise<T>, late: T): P
 }
 
 /** Added and removed lines. A binary file counts as one. */
-async function changedLines(site: Site, base: string, commit: string): Promise<number> {
+async function changedLines(context: GitContext, base: string, commit: string): Promise<number> {
   const how = ['-r', '-z', '--numstat', '--no-renames', '--no-ext-diff', '--no-textconv'];
-  const { stdout } = await site.git(['diff-tree', ...how, base, commit]);
+  const { stdout } = await context.git(['diff-tree', ...how, base, commit]);
   return stdout
     .split('\0')
     .filter((line) => line !== '')

@@ -2,15 +2,15 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gitWith } from '../git/program.ts';
 import type { WorktreeRef } from '../ports.ts';
-import { keepAsIs, writeSnapshot } from './keep.ts';
-import { isOurs, nameOfBranch } from './own-tip.ts';
+import { isOurs, nameOfBranch } from './branch-tips.ts';
+import type { GitContext, TaskPaths } from './git-context.ts';
+import { withoutNamedPipes } from './named-pipes.ts';
 import { moveRefs, OWN_HEADS, type RefChange } from './ref.ts';
-import type { Place, Site } from './site.ts';
-import { asideFolder, findAdmin, worktreeOf } from './standing.ts';
+import { asideFolder, findAdmin, worktreeOf } from './registered-worktree.ts';
+import { keepAsIs, writeSnapshot } from './snapshot-refs.ts';
 import { forgetSubmodules } from './submodules.ts';
 import type { Trash } from './trash.ts';
 import { addAll } from './tree.ts';
-import { unblocked } from './unblocked.ts';
 
 /** Leftovers of a task that is no longer active. */
 export interface Leak {
@@ -24,22 +24,22 @@ export interface Leak {
  * Folders in our data folder, worktrees registered below it, and branches the engine made (it keeps a tip for each), as
  * far as they belong to no living task of ours. A branch without such a tip is a person's, whatever its name.
  */
-export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[]> {
-  const living = new Set(alive.map((task) => site.place(task).name));
+export async function findLeaks(context: GitContext, alive: WorktreeRef[]): Promise<Leak[]> {
+  const living = new Set(alive.map((task) => context.pathsOf(task).name));
   const leaks = new Map<string, Leak>();
   const found = (name: string, branch: string, what: string) => {
     if (living.has(name)) return;
     const leak = leaks.get(name) ?? { name, branch, number: numberOf(name), what: [] };
     leaks.set(name, { ...leak, branch: leak.branch || branch, what: [...leak.what, what] });
   };
-  const folder = join(site.dataDir, 'worktrees');
-  const linked = join(site.info.commonDir, 'worktrees');
-  const { stdout } = await site.git(['for-each-ref', '--format=%(refname)', OWN_HEADS]);
+  const folder = join(context.dataDir, 'worktrees');
+  const linked = join(context.info.commonDir, 'worktrees');
+  const { stdout } = await context.git(['for-each-ref', '--format=%(refname)', OWN_HEADS]);
   for (const ref of stdout.split('\n').filter((line) => line !== '')) {
     const branch = ref.slice(OWN_HEADS.length);
     const name = nameOfBranch(branch);
     // Another data folder may use this repository. Its branches are left alone.
-    if (!living.has(name) && (await isOurs(site, name))) found(name, branch, `branch ${branch}`);
+    if (!living.has(name) && (await isOurs(context, name))) found(name, branch, `branch ${branch}`);
   }
   for (const name of await readdir(folder).catch(() => [])) found(name, '', `worktree ${join(folder, name)}`);
   for (const admin of await readdir(linked).catch(() => [])) {
@@ -52,42 +52,47 @@ export async function findLeaks(site: Site, alive: WorktreeRef[]): Promise<Leak[
 const numberOf = (name: string): number => Number(/^\d+/.exec(name)?.[0] ?? 0);
 
 /** Removes the leftovers of one task, in an order that lets the next collection find the rest after a crash. */
-export async function takeDown(site: Site, trash: Trash, place: Place, commits: string[]): Promise<void> {
+export async function takeDown(context: GitContext, trash: Trash, place: TaskPaths, commits: string[]): Promise<void> {
   await trash.throwAway(place.path);
-  await trash.throwAway(asideFolder(site, place));
-  await site.shared(async () => {
+  await trash.throwAway(asideFolder(context, place));
+  await context.shared(async () => {
     // Where a task could not be begun because its branch is another data folder's, that branch stays.
-    const refs = (await isOurs(site, place.name)) ? [place.branchRef, place.tipRef] : [];
-    const there = await site.resolver.resolve(refs);
-    const changes: RefChange[] = commits.map((commit) => keepAsIs(site, place.number, commit));
+    const refs = (await isOurs(context, place.name)) ? [place.branchRef, place.tipRef] : [];
+    const there = await context.resolver.resolve(refs);
+    const changes: RefChange[] = commits.map((commit) => keepAsIs(context, place.number, commit));
     for (const [i, ref] of refs.entries()) if (there[i]) changes.push({ ref, to: null });
-    if (changes.length > 0) await moveRefs(site, changes);
-    const admin = await findAdmin(site, place);
+    if (changes.length > 0) await moveRefs(context, changes);
+    const admin = await findAdmin(context, place);
     if (admin) await rm(admin, { recursive: true, force: true });
   });
   const leftovers = ['', '.lock', '.unsettled', '.look', '.look.lock', '.copy', '.resolved', '.tip', '.tip.new'].map(
     (ending) => `${place.index}${ending}`,
   );
   await Promise.all(leftovers.map((file) => rm(file, { force: true })));
-  await forgetSubmodules(site, place);
-  site.indexStamps.delete(place.name);
-  site.indexTrees.delete(place.index);
+  await forgetSubmodules(context, place);
+  context.indexStamps.delete(place.name);
+  context.indexTrees.delete(place.index);
 }
 
 /**
  * A folder whose registration is gone, or that never had one: its files, on a fresh index, are all there is to save.
  */
-export async function snapshotFolder(site: Site, place: Place, parents: string[], why: string): Promise<string | null> {
-  const index = join(site.dataDir, 'index', `${place.name}.look`);
+export async function snapshotFolder(
+  context: GitContext,
+  place: TaskPaths,
+  parents: string[],
+  why: string,
+): Promise<string | null> {
+  const index = join(context.dataDir, 'index', `${place.name}.look`);
   await Promise.all([index, `${index}.lock`].map((file) => rm(file, { force: true })));
-  const env = { GIT_DIR: site.info.commonDir, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
-  const git = unblocked(gitWith({ cwd: place.path, env }), place.path);
+  const env = { GIT_DIR: context.info.commonDir, GIT_WORK_TREE: place.path, GIT_INDEX_FILE: index };
+  const git = withoutNamedPipes(gitWith({ cwd: place.path, env }), place.path);
   try {
     await addAll(git, place.path);
     const tree = (await git(['write-tree'])).stdout.trim();
-    const known = await site.resolver.resolve(parents.map((parent) => `${parent}^{tree}`));
+    const known = await context.resolver.resolve(parents.map((parent) => `${parent}^{tree}`));
     if (known.includes(tree)) return null;
-    return await writeSnapshot(site, place, { tree, parents, why });
+    return await writeSnapshot(context, place, { tree, parents, why });
   } finally {
     await rm(index, { force: true });
   }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Checkout } from './checkout.ts';
-import type { Site } from './site.ts';
-import { isThere } from './standing.ts';
+import type { GitContext } from './git-context.ts';
+import { isThere } from './registered-worktree.ts';
 
 /**
  * Repositories of their own inside a person's checkout that would get files of these paths. They are not part of the outer
@@ -9,7 +9,7 @@ import { isThere } from './standing.ts';
  * outer one's, too.
  */
 export async function innerRepositories(
-  site: Site,
+  context: GitContext,
   checkout: Checkout,
   base: string,
   added: readonly string[],
@@ -19,7 +19,7 @@ export async function innerRepositories(
   const found: string[] = [];
   for (const folder of folders) {
     if (!(await isThere(join(checkout.path, folder, '.git')))) continue;
-    const [tracked] = await site.resolver.resolve([`${base}:${folder}`]);
+    const [tracked] = await context.resolver.resolve([`${base}:${folder}`]);
     if (!tracked) found.push(folder);
   }
   return found;

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { nulList, type RawChange, statusEntries } from '../git/output.ts';
 import { changesBetween } from './capture.ts';
 import type { Checkout } from './checkout.ts';
+import type { GitContext } from './git-context.ts';
 import { isAncestor } from './ref.ts';
-import type { Site } from './site.ts';
-import { isThere } from './standing.ts';
+import { isThere } from './registered-worktree.ts';
 
 /**
  * A fast-forward in a person's checkout that was cut short: machine down, git killed, or the person moved the branch in
@@ -20,18 +20,18 @@ import { isThere } from './standing.ts';
 const LandingNote = z.object({ path: z.string(), base: z.string(), commit: z.string() });
 type LandingNote = z.infer<typeof LandingNote>;
 
-const noteFile = (site: Site): string => join(site.dataDir, 'landing.json');
+const noteFile = (context: GitContext): string => join(context.dataDir, 'landing.json');
 
-export async function noteLanding(site: Site, note: LandingNote): Promise<void> {
-  const temporary = `${noteFile(site)}.new`;
+export async function noteLanding(context: GitContext, note: LandingNote): Promise<void> {
+  const temporary = `${noteFile(context)}.new`;
   await writeFile(temporary, JSON.stringify(note), { flush: true });
-  await rename(temporary, noteFile(site));
+  await rename(temporary, noteFile(context));
 }
 
-export const forgetLanding = (site: Site): Promise<void> => rm(noteFile(site), { force: true });
+export const forgetLanding = (context: GitContext): Promise<void> => rm(noteFile(context), { force: true });
 
-async function readNote(site: Site): Promise<LandingNote | null> {
-  const text = await readFile(noteFile(site), 'utf8').catch(() => null);
+async function readNote(context: GitContext): Promise<LandingNote | null> {
+  const text = await readFile(noteFile(context), 'utf8').catch(() => null);
   if (text === null) return null;
   try {
     return LandingNote.parse(JSON.parse(text));
@@ -41,23 +41,23 @@ async function readNote(site: Site): Promise<LandingNote | null> {
   }
 }
 
-export async function undoInterrupted(site: Site, checkout: Checkout): Promise<void> {
-  const note = await readNote(site);
+export async function undoInterrupted(context: GitContext, checkout: Checkout): Promise<void> {
+  const note = await readNote(context);
   if (!note || note.path !== checkout.path) return;
   // Whose lock that is cannot be known; the person is asked to look (see obstacleIn), and the note stays for
   // afterwards.
   if (await isThere(join(checkout.gitDir, 'index.lock'))) return;
   const { stdout } = await checkout.git(['rev-parse', '-q', '--verify', 'HEAD^{commit}'], { answers: [1, 128] });
   const head = stdout.trim();
-  if (head && !(await isAncestor(site.git, note.commit, head))) await putBack(site, checkout, note, head);
-  await forgetLanding(site);
+  if (head && !(await isAncestor(context.git, note.commit, head))) await putBack(context, checkout, note, head);
+  await forgetLanding(context);
 }
 
-async function putBack(site: Site, checkout: Checkout, note: LandingNote, head: string): Promise<void> {
+async function putBack(context: GitContext, checkout: Checkout, note: LandingNote, head: string): Promise<void> {
   const status = ['status', '--porcelain=v1', '-z', '-uno', '--no-renames', '--ignore-submodules=all'];
   const dirty = new Set(statusEntries((await checkout.git(status)).stdout).map(({ path }) => path));
   const suspects: RawChange[] = [];
-  for (const change of await changesBetween(site, note.base, note.commit)) {
+  for (const change of await changesBetween(context, note.base, note.commit)) {
     const isNew = change.status === 'A' && (await isThere(join(checkout.path, change.path)));
     if (isNew || dirty.has(change.path)) suspects.push(change);
   }

@@ -1,21 +1,21 @@
 import { GitError } from '../git/program.ts';
+import type { GitContext } from './git-context.ts';
 import { NOTHING } from './ref.ts';
-import type { Site } from './site.ts';
 
 /**
  * Uploads the files of Git LFS that a push needs, as git-lfs's own pre-push hook does: no hook runs in our pushes, and
  * others would get pointers to files that are nowhere. Returns why it failed, or null.
  */
 export async function pushLargeFiles(
-  site: Site,
+  context: GitContext,
   { remote, ref, commit }: { remote: string; ref: string; commit: string },
   { signal, env }: { signal: AbortSignal; env: Record<string, string> },
 ): Promise<string | null> {
-  if (!(await usesLargeFiles(site, commit))) return null;
-  const { stdout: url } = await site.git(['remote', 'get-url', '--push', remote]);
+  if (!(await usesLargeFiles(context, commit))) return null;
+  const { stdout: url } = await context.git(['remote', 'get-url', '--push', remote]);
   const input = `${commit} ${commit} ${ref} ${NOTHING}\n`;
   try {
-    await site.git(['lfs', 'pre-push', remote, url.trim()], { input, signal, env });
+    await context.git(['lfs', 'pre-push', remote, url.trim()], { input, signal, env });
     return null;
   } catch (error) {
     if (!(error instanceof GitError) && !signal.aborted) throw error;
@@ -25,9 +25,9 @@ export async function pushLargeFiles(
 }
 
 /** It is set up for the person, and the commit has files of it. */
-async function usesLargeFiles(site: Site, commit: string): Promise<boolean> {
+async function usesLargeFiles(context: GitContext, commit: string): Promise<boolean> {
   const ask = ['config', '--get-regexp', '^filter\\.lfs\\.(process|clean)$'];
-  if ((await site.git(ask, { answers: [1] })).code !== 0) return false;
+  if ((await context.git(ask, { answers: [1] })).code !== 0) return false;
   const search = ['grep', '-q', '-F', 'filter=lfs', commit, '--', ':(glob)**/.gitattributes'];
-  return (await site.git(search, { answers: [1] })).code === 0;
+  return (await context.git(search, { answers: [1] })).code === 0;
 }

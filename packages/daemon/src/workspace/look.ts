@@ -6,8 +6,8 @@ import { type Git, GitError } from '../git/program.ts';
 import type { Workspace } from '../ports.ts';
 import { changesBetween } from './capture.ts';
 import { type ChangeLimits, readChange } from './file-changes.ts';
-import type { Place, Site } from './site.ts';
-import { copyIndex, findAdmin, isThere } from './standing.ts';
+import type { GitContext, TaskPaths } from './git-context.ts';
+import { copyIndex, findAdmin, isThere } from './registered-worktree.ts';
 import { EMPTY_BLOB, findOpened } from './tree.ts';
 
 /** Where a change can be read: what git compares, and the folder of the new side if that is not in the repository. */
@@ -22,56 +22,60 @@ type Read<T> = (compared: Compared) => Promise<T>;
  * Reads a task's current change, including uncommitted files. Null when there is none. It takes no lock and writes only
  * a separate index, so that reading never blocks or changes the work.
  */
-export async function readWork<T>(site: Site, place: Place, read: Read<T>): Promise<T | null> {
+export async function readWork<T>(context: GitContext, place: TaskPaths, read: Read<T>): Promise<T | null> {
   const names = [place.tipRef, place.branchRef].map((ref) => `${ref}^{commit}`);
-  const [own, branch] = await site.resolver.resolve(names);
+  const [own, branch] = await context.resolver.resolve(names);
   const tip = own ?? branch;
   if (!tip) return null;
-  const base = await site.mergeBase(tip, await site.target());
+  const base = await context.mergeBase(tip, await context.target());
   try {
-    const found = await readFiles(site, place, { tip, base }, read);
+    const found = await readFiles(context, place, { tip, base }, read);
     if (found) return found.value;
   } catch (error) {
     // The worktree may be removed or recreated at this moment. Committed work is always available.
     if (!(error instanceof GitError)) throw error;
   }
-  return read({ git: site.git, revisions: [base, tip], worktree: null });
+  return read({ git: context.git, revisions: [base, tip], worktree: null });
 }
 
 /** Reads what a commit changed, against its first parent; null when the repository does not have it. */
-export async function readCommit<T>(site: Site, commit: string, read: Read<T>): Promise<T | null> {
-  const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
+export async function readCommit<T>(context: GitContext, commit: string, read: Read<T>): Promise<T | null> {
+  const [known, parent] = await context.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
   if (!known) return null;
-  return read({ git: site.git, revisions: [parent ?? (await emptyTree(site.git)), known], worktree: null });
+  return read({ git: context.git, revisions: [parent ?? (await emptyTree(context.git)), known], worktree: null });
 }
 
-export const lookAtWork = (site: Site, place: Place, limits: ChangeLimits): Promise<CutText | null> =>
-  readWork(site, place, (compared) => cutDiff(compared, limits));
+export const lookAtWork = (context: GitContext, place: TaskPaths, limits: ChangeLimits): Promise<CutText | null> =>
+  readWork(context, place, (compared) => cutDiff(compared, limits));
 
-export const lookAtCommit = (site: Site, commit: string, limits: ChangeLimits): Promise<CutText | null> =>
-  readCommit(site, commit, (compared) => cutDiff(compared, limits));
+export const lookAtCommit = (context: GitContext, commit: string, limits: ChangeLimits): Promise<CutText | null> =>
+  readCommit(context, commit, (compared) => cutDiff(compared, limits));
 
 /** Implements `Workspace.filesIn`. */
 export async function filesIn(
-  site: Site,
+  context: GitContext,
   commit: string,
   against: Parameters<Workspace['filesIn']>[1],
 ): Promise<string[]> {
-  const [known, parent] = await site.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
+  const [known, parent] = await context.resolver.resolve([`${commit}^{commit}`, `${commit}^1^{commit}`]);
   if (!known) return [];
   const base =
     typeof against === 'object'
       ? against.commit
       : against === 'base'
-        ? await site.mergeBase(known, await site.target())
+        ? await context.mergeBase(known, await context.target())
         : parent;
-  return (await changesBetween(site, base ?? (await emptyTree(site.git)), known)).map(({ path }) => path);
+  return (await changesBetween(context, base ?? (await emptyTree(context.git)), known)).map(({ path }) => path);
 }
 
 /** Files of a commit that match one of the globs, with the hashes of their contents and their modes. */
-export async function filesAt(site: Site, commit: string, globs: string[] | 'all'): Promise<[string, string][]> {
+export async function filesAt(
+  context: GitContext,
+  commit: string,
+  globs: string[] | 'all',
+): Promise<[string, string][]> {
   if (globs.length === 0) return [];
-  const { stdout } = await site.git([
+  const { stdout } = await context.git([
     'ls-tree',
     '-r',
     '-z',
@@ -88,28 +92,28 @@ export async function filesAt(site: Site, commit: string, globs: string[] | 'all
 }
 
 /** Of these names, the ones that git ignores in the person's checkout. */
-export async function ignoredInCheckout(site: Site, files: string[]): Promise<string[]> {
+export async function ignoredInCheckout(context: GitContext, files: string[]): Promise<string[]> {
   const input = files.map((file) => `${file}\0`).join('');
-  const { stdout } = await site.git(['check-ignore', '-z', '--stdin'], {
+  const { stdout } = await context.git(['check-ignore', '-z', '--stdin'], {
     input,
     answers: [1],
-    cwd: site.info.root,
-    env: { GIT_WORK_TREE: site.info.root },
+    cwd: context.info.root,
+    env: { GIT_WORK_TREE: context.info.root },
   });
   return nulList(stdout);
 }
 
 /** Null when the files are not the task's work: no worktree, or a candidate is checked out. */
 async function readFiles<T>(
-  site: Site,
-  place: Place,
+  context: GitContext,
+  place: TaskPaths,
   { tip, base }: { tip: string; base: string },
   read: Read<T>,
 ): Promise<{ value: T } | null> {
-  const admin = (await isThere(place.path)) && !(await isThere(place.marker)) ? await findAdmin(site, place) : null;
+  const admin = (await isThere(place.path)) && !(await isThere(place.marker)) ? await findAdmin(context, place) : null;
   if (!admin) return null;
-  const index = join(site.dataDir, 'index', `look-${process.pid}-${site.next()}`);
-  const git = site.gitAt({ ...place, admin }, index);
+  const index = join(context.dataDir, 'index', `look-${process.pid}-${context.next()}`);
+  const git = context.gitAt({ ...place, admin }, index);
   try {
     if (await isThere(place.index)) await copyIndex(place.index, index);
     else await git(['read-tree', tip]);

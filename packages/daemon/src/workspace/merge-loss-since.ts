@@ -1,6 +1,6 @@
 import { type FoundLoss, type LineIndex, lineIndex } from '@tidemill/core';
+import type { GitContext } from './git-context.ts';
 import { changesWithRenames } from './resolved-merge.ts';
-import type { Site } from './site.ts';
 import { textsOf } from './tree-changes.ts';
 
 /** A loss, and the target's commit that was merged. */
@@ -11,21 +11,26 @@ export interface Wanted extends FoundLoss {
 const LARGEST = { bytes: 2_000_000, lines: 50_000 };
 
 /** Without what the target itself has removed since the merge. */
-export async function keptSince(site: Site, target: string, losses: Wanted[]): Promise<FoundLoss[]> {
+export async function keptSince(context: GitContext, target: string, losses: Wanted[]): Promise<FoundLoss[]> {
   const kept: FoundLoss[] = [];
   for (const theirs of new Set(losses.map((loss) => loss.theirs))) {
     const those = losses.filter((loss) => loss.theirs === theirs);
-    kept.push(...(theirs === target ? those : await stillThere(site, theirs, target, those)));
+    kept.push(...(theirs === target ? those : await stillThere(context, theirs, target, those)));
   }
   return kept.map(({ path, kind, detail, lines }) => ({ path, kind, detail, lines }));
 }
 
-async function stillThere(site: Site, theirs: string, target: string, losses: FoundLoss[]): Promise<FoundLoss[]> {
-  const [changes = []] = await changesWithRenames(site, [[theirs, target]]);
+async function stillThere(
+  context: GitContext,
+  theirs: string,
+  target: string,
+  losses: FoundLoss[],
+): Promise<FoundLoss[]> {
+  const [changes = []] = await changesWithRenames(context, [[theirs, target]]);
   const changed = new Map(changes.filter(({ status }) => status !== 'A').map((change) => [change.from, change]));
   const added = new Set(changes.filter(({ status }) => status === 'A').map(({ path }) => path));
   const texts = await textsOf(
-    site,
+    context,
     losses
       .flatMap(({ path }) => (changed.get(path)?.status === 'D' ? [] : [changed.get(path)?.newOid ?? '']))
       .filter(Boolean),

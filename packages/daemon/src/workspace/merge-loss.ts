@@ -3,9 +3,9 @@ import type { MergeLoss } from '@tidemill/contract';
 import { type FoundLoss, mergeLosses } from '@tidemill/core';
 import type { Merged } from '../git/output.ts';
 import { branchTip, mergeOnPaper, treeOf } from './candidate.ts';
+import type { GitContext, TaskPaths } from './git-context.ts';
 import { keptSince, type Wanted } from './merge-loss-since.ts';
 import { resolvedMerge } from './resolved-merge.ts';
-import type { Place, Site } from './site.ts';
 
 /** A merge of the target into a task's branch. */
 export interface TargetMerge {
@@ -20,13 +20,13 @@ const MOST_LINES = 100;
 const LONGEST_LINE = 300;
 
 /** Implements `Workspace.mergeLosses`. Reads only git objects, no files of a worktree. */
-export async function lossesOf(site: Site, place: Place): Promise<MergeLoss[]> {
-  const [tip, target] = await Promise.all([branchTip(site, place), site.target()]);
-  return site.losses(`${tip} ${target}`, async () => {
+export async function lossesOf(context: GitContext, place: TaskPaths): Promise<MergeLoss[]> {
+  const [tip, target] = await Promise.all([branchTip(context, place), context.target()]);
+  return context.losses(`${tip} ${target}`, async () => {
     const losses: Wanted[] = [];
-    for (const { commit, ...merge } of await targetMerges(site, tip, target))
-      losses.push(...(await lossesOfMerge(site, merge, commit, tip)));
-    return described(await keptSince(site, target, losses));
+    for (const { commit, ...merge } of await targetMerges(context, tip, target))
+      losses.push(...(await lossesOfMerge(context, merge, commit, tip)));
+    return described(await keptSince(context, target, losses));
   });
 }
 
@@ -34,14 +34,14 @@ export async function lossesOf(site: Site, place: Place): Promise<MergeLoss[]> {
  * What a merge lost and the branch still does not have. In the files that were in conflict, also what a later commit
  * removed: the resolution goes on until the work lands.
  */
-async function lossesOfMerge(site: Site, merge: TargetMerge, commit: string, tip: string): Promise<Wanted[]> {
-  const paper = await mergeOnPaper(site, merge.ours, merge.theirs);
-  const atMerge = await lossesIn(site, merge, paper, commit);
+async function lossesOfMerge(context: GitContext, merge: TargetMerge, commit: string, tip: string): Promise<Wanted[]> {
+  const paper = await mergeOnPaper(context, merge.ours, merge.theirs);
+  const atMerge = await lossesIn(context, merge, paper, commit);
   const conflicts = new Set(paper.conflicts);
-  const [mergeTree, tipTree] = await Promise.all([treeOf(site, commit), treeOf(site, tip)]);
+  const [mergeTree, tipTree] = await Promise.all([treeOf(context, commit), treeOf(context, tip)]);
   const isOver = mergeTree === tipTree;
   if (isOver || (atMerge.length === 0 && conflicts.size === 0)) return wanted(merge, isOver ? atMerge : []);
-  const now = await lossesIn(site, merge, paper, tip);
+  const now = await lossesIn(context, merge, paper, tip);
   const still = now.flatMap((loss): FoundLoss[] => {
     if (conflicts.has(loss.path)) return [loss];
     const before = atMerge.find(({ path, kind }) => path === loss.path && kind === loss.kind);
@@ -56,33 +56,37 @@ async function lossesOfMerge(site: Site, merge: TargetMerge, commit: string, tip
 const wanted = ({ theirs }: TargetMerge, losses: FoundLoss[]): Wanted[] => losses.map((loss) => ({ ...loss, theirs }));
 
 /** What a merge in progress would lose if these files were committed. */
-export async function lossesOfTree(site: Site, merge: TargetMerge, tree: string): Promise<MergeLoss[]> {
-  const paper = await mergeOnPaper(site, merge.ours, merge.theirs);
-  return described(await lossesIn(site, merge, paper, tree));
+export async function lossesOfTree(context: GitContext, merge: TargetMerge, tree: string): Promise<MergeLoss[]> {
+  const paper = await mergeOnPaper(context, merge.ours, merge.theirs);
+  return described(await lossesIn(context, merge, paper, tree));
 }
 
-async function lossesIn(site: Site, merge: TargetMerge, paper: Merged, result: string): Promise<FoundLoss[]> {
-  if (paper.conflicts.length === 0 && paper.tree === (await treeOf(site, result))) return [];
-  return mergeLosses(await resolvedMerge(site, merge, paper, result));
+async function lossesIn(context: GitContext, merge: TargetMerge, paper: Merged, result: string): Promise<FoundLoss[]> {
+  if (paper.conflicts.length === 0 && paper.tree === (await treeOf(context, result))) return [];
+  return mergeLosses(await resolvedMerge(context, merge, paper, result));
 }
 
 /** Steps that are looked up without starting a git. */
 const FIRST_STEPS = 16;
 
 /** The merges on the branch that the target does not have, newest first. Most branches have none. */
-async function targetMerges(site: Site, tip: string, target: string): Promise<(TargetMerge & { commit: string })[]> {
-  const base = await site.mergeBase(tip, target);
+async function targetMerges(
+  context: GitContext,
+  tip: string,
+  target: string,
+): Promise<(TargetMerge & { commit: string })[]> {
+  const base = await context.mergeBase(tip, target);
   const names = Array.from({ length: FIRST_STEPS }, (_, i) => [
     `${tip}~${i}^{commit}`,
     `${tip}~${i}^2^{commit}`,
   ]).flat();
-  const found = await site.resolver.resolve(names);
+  const found = await context.resolver.resolve(names);
   for (let i = 0; i < FIRST_STEPS; i += 1) {
     if (found[2 * i] === base) return [];
     if (found[2 * i + 1]) break;
   }
   const options = ['--first-parent', '--parents', '--min-parents=2'];
-  const { stdout } = await site.git(['rev-list', ...options, tip, `^${target}`, '--']);
+  const { stdout } = await context.git(['rev-list', ...options, tip, `^${target}`, '--']);
   return stdout.split('\n').flatMap((line) => {
     const [commit = '', ours, theirs] = line.split(' ');
     return ours && theirs ? [{ commit, ours, theirs }] : [];

@@ -1,51 +1,56 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitTree } from './capture.ts';
-import type { Site } from './site.ts';
+import type { GitContext } from './git-context.ts';
 
 type Mixed = { commit: string; tree: string };
 
 /** More paths than this do not fit into one command. */
 const MOST_NAMED = 500;
 
-export async function withFilesOf(site: Site, commit: string, other: string, files: string[]): Promise<Mixed> {
-  const tree = await mix(site, commit, other, { files, removed: [] });
-  return { tree, commit: await commitTree(site, tree, [commit], 'with the tests of the landed change') };
+export async function withFilesOf(context: GitContext, commit: string, other: string, files: string[]): Promise<Mixed> {
+  const tree = await mix(context, commit, other, { files, removed: [] });
+  return { tree, commit: await commitTree(context, tree, [commit], 'with the tests of the landed change') };
 }
 
-export async function putBack(site: Site, tree: string, base: string, files: string[]): Promise<Mixed> {
-  const mixed = await mix(site, tree, base, { files, removed: files });
-  return { tree: mixed, commit: await commitTree(site, mixed, [base], 'with the checks of the target') };
+export async function putBack(context: GitContext, tree: string, base: string, files: string[]): Promise<Mixed> {
+  const mixed = await mix(context, tree, base, { files, removed: files });
+  return { tree: mixed, commit: await commitTree(context, mixed, [base], 'with the checks of the target') };
 }
 
 /** The first one's tree with some files of another. `removed`: files that it loses unless the other one has them. */
 async function mix(
-  site: Site,
+  context: GitContext,
   one: string,
   other: string,
   { files, removed }: { files: string[]; removed: string[] },
 ): Promise<string> {
-  const index = join(site.dataDir, 'index', `mixed-${process.pid}-${site.next()}`);
-  const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: site.dataDir };
+  const index = join(context.dataDir, 'index', `mixed-${process.pid}-${context.next()}`);
+  const env = { GIT_INDEX_FILE: index, GIT_WORK_TREE: context.dataDir };
   const update = (input: Buffer) =>
-    site.git(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input });
+    context.git(['update-index', '-z', '--add', '--replace', '--index-info'], { env, input });
   try {
-    await site.git(['read-tree', one], { env });
+    await context.git(['read-tree', one], { env });
     // First, so that a file can take the place of a folder.
     const nothing = '0'.repeat(other.length);
     if (removed.length > 0) await update(Buffer.from(removed.map((path) => `0 ${nothing}\t${path}\0`).join('')));
-    const entries = await entriesOf(site, other, files, env);
+    const entries = await entriesOf(context, other, files, env);
     if (entries.length > 0) await update(entries);
-    return (await site.git(['write-tree'], { env })).stdout.trim();
+    return (await context.git(['write-tree'], { env })).stdout.trim();
   } finally {
     await rm(index, { force: true });
   }
 }
 
 /** `mode type oid TAB path NUL` for each of the files that the commit has, with links and modes. */
-async function entriesOf(site: Site, commit: string, files: string[], env: Record<string, string>): Promise<Buffer> {
+async function entriesOf(
+  context: GitContext,
+  commit: string,
+  files: string[],
+  env: Record<string, string>,
+): Promise<Buffer> {
   const isShort = files.length <= MOST_NAMED;
-  const { bytes } = await site.git(['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...(isShort ? files : [])], {
+  const { bytes } = await context.git(['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...(isShort ? files : [])], {
     env: { ...env, GIT_LITERAL_PATHSPECS: '1' },
   });
   if (isShort) return bytes;

@@ -1,8 +1,8 @@
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Outage } from '../ports.ts';
-import type { Site } from './site.ts';
-import { isThere } from './standing.ts';
+import type { GitContext } from './git-context.ts';
+import { isThere } from './registered-worktree.ts';
 
 /** Below this no work starts: git, the store and the logs would soon fail. */
 export const LEAST_FREE_BYTES = 16 * 1024 * 1024;
@@ -12,20 +12,21 @@ const PROBE_BYTES = 256 * 1024;
 /**
  * Returns a problem that stops every task of the project. `isSuspected`: something failed, so a test file is written.
  */
-export async function findOutage(site: Site, isSuspected: boolean): Promise<Outage | null> {
-  const { root, commonDir } = site.info;
+export async function findOutage(context: GitContext, isSuspected: boolean): Promise<Outage | null> {
+  const { root, commonDir } = context.info;
   if (!(await isThere(root)) || !(await isThere(commonDir)))
     return {
       kind: 'repository_gone',
       text: `The repository ${root} is missing. Move it back to continue. No new work starts until then, and no work is lost.`,
     };
-  const other = await site.options.takenOver?.();
+  const other = await context.options.takenOver?.();
   if (other) return { kind: 'taken_over', text: `${other} No new work starts until then, and no work is lost.` };
-  const full = (await shortOf(site.dataDir)) ?? (await shortOf(commonDir)) ?? (isSuspected ? await probe(site) : null);
+  const full =
+    (await shortOf(context.dataDir)) ?? (await shortOf(commonDir)) ?? (isSuspected ? await probe(context) : null);
   if (full) return full;
-  const [target] = await site.resolver.resolve([`${site.targetRef}^{commit}`]);
+  const [target] = await context.resolver.resolve([`${context.targetRef}^{commit}`]);
   if (target) return null;
-  const { target: name } = site.options;
+  const { target: name } = context.options;
   return {
     kind: 'target_gone',
     text: `The target branch ${name} is missing in ${root}. Create it again to continue (git branch ${name} COMMIT). No new work starts until then, and no work is lost.`,
@@ -39,7 +40,7 @@ async function shortOf(folder: string): Promise<Outage | null> {
     : null;
 }
 
-async function probe({ dataDir }: Site): Promise<Outage | null> {
+async function probe({ dataDir }: GitContext): Promise<Outage | null> {
   const file = join(dataDir, `.probe-${process.pid}`);
   try {
     await writeFile(file, Buffer.alloc(PROBE_BYTES));

@@ -1,7 +1,7 @@
 import { copyFile, mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Site } from './site.ts';
-import { copyIndex } from './standing.ts';
+import type { GitContext } from './git-context.ts';
+import { copyIndex } from './registered-worktree.ts';
 
 /** The refs and settings of the repository that a clone of it would have. */
 export interface CloneView {
@@ -19,27 +19,27 @@ const DESCRIPTION = "Unnamed repository; edit this file 'description' to name th
 const SOURCES = ['config', 'packed-refs', 'refs/tags', 'refs/remotes/origin', 'reftable/tables.list'];
 /** A tag in a folder of tags changes none of these places. */
 const VALID_MS = 20_000;
-const known = new WeakMap<Site, { mark: string; until: number; view: Promise<CloneView> }>();
+const known = new WeakMap<GitContext, { mark: string; until: number; view: Promise<CloneView> }>();
 
 /** Asks git only when something changed, because every proof needs it. */
-export async function cloneView(site: Site): Promise<CloneView> {
-  const stats = await Promise.all(SOURCES.map((name) => stat(join(site.info.commonDir, name)).catch(() => null)));
+export async function cloneView(context: GitContext): Promise<CloneView> {
+  const stats = await Promise.all(SOURCES.map((name) => stat(join(context.info.commonDir, name)).catch(() => null)));
   const mark = stats.map((found) => (found ? `${found.ino} ${found.mtimeMs} ${found.size}` : '')).join();
-  const last = known.get(site);
-  if (last?.mark === mark && last.until > site.clock.now()) return last.view;
-  const view = viewClone(site);
-  known.set(site, { mark, until: site.clock.now() + VALID_MS, view });
-  view.catch(() => known.delete(site));
+  const last = known.get(context);
+  if (last?.mark === mark && last.until > context.clock.now()) return last.view;
+  const view = viewClone(context);
+  known.set(context, { mark, until: context.clock.now() + VALID_MS, view });
+  view.catch(() => known.delete(context));
   return view;
 }
 
 /** Tags, and the target as its remotes have it. Branches of tasks and refs of the engine are left out. */
-async function viewClone(site: Site): Promise<CloneView> {
-  const { target } = site.options;
+async function viewClone(context: GitContext): Promise<CloneView> {
+  const { target } = context.options;
   const wanted = ['refs/tags', `refs/remotes/*/${target}`];
   const [refs, settings] = await Promise.all([
-    site.git(['for-each-ref', '--format=%(objectname) %(refname)%00%(*objectname)', ...wanted]),
-    site.git(['config', '--local', '--list', '-z'], { answers: [1] }),
+    context.git(['for-each-ref', '--format=%(objectname) %(refname)%00%(*objectname)', ...wanted]),
+    context.git(['config', '--local', '--list', '-z'], { answers: [1] }),
   ]);
   const lines = refs.stdout.split('\n').filter((line) => line !== '' && !line.includes('refs/tags/tidemill'));
   const packed = lines.map((line) => {
@@ -104,28 +104,28 @@ const quoted = (text: string) =>
  * gate writes into this one is ever read by it. Objects are borrowed, so nothing is copied.
  */
 export async function makeClone(
-  site: Site,
+  context: GitContext,
   { path, index }: { path: string; index: string },
   commit: string,
   { packedRefs, config }: CloneView,
 ): Promise<void> {
   const git = join(path, '.git');
   await rm(git, { recursive: true, force: true, maxRetries: 3 });
-  const branch = join(git, site.targetRef);
+  const branch = join(git, context.targetRef);
   const folders = ['objects/info', 'objects/pack', 'refs/tags', 'info', 'hooks'].map((name) => join(git, name));
   await Promise.all([dirname(branch), ...folders].map((folder) => mkdir(folder, { recursive: true })));
   const texts = {
-    HEAD: `ref: ${site.targetRef}\n`,
+    HEAD: `ref: ${context.targetRef}\n`,
     config,
     description: DESCRIPTION,
     'packed-refs': packedRefs,
     'info/exclude': EXCLUDE,
-    'objects/info/alternates': `${join(site.info.commonDir, 'objects')}\n`,
+    'objects/info/alternates': `${join(context.info.commonDir, 'objects')}\n`,
   };
   await Promise.all([
     writeFile(branch, `${commit}\n`),
     ...Object.entries(texts).map(([name, text]) => writeFile(join(git, name), text)),
-    copyFile(join(site.info.commonDir, 'shallow'), join(git, 'shallow')).catch(ifMissing),
+    copyFile(join(context.info.commonDir, 'shallow'), join(git, 'shallow')).catch(ifMissing),
     // For gates that use git: their index matches ours.
     copyIndex(index, join(git, 'index')),
   ]);

@@ -5,20 +5,20 @@ import { GitError } from '../git/program.ts';
 import type { Pushed, RemoteState, RemoteTarget } from '../ports.ts';
 import { mergeOnPaper, treeOf } from './candidate.ts';
 import { commitTree } from './capture.ts';
+import type { GitContext, RegisteredWorktree } from './git-context.ts';
 import { pushLargeFiles } from './large-files.ts';
 import { isAncestor, moveRefs } from './ref.ts';
-import type { Site, Standing } from './site.ts';
 import { moveTo, putBack, tipOf } from './snapshot.ts';
 
 /** A remote that does not respond must not hold up work for long. */
 const FETCH_LIMIT_MS = 30_000;
 const PUSH_LIMIT_MS = 120_000;
-const limitOf = ({ options }: Site, usualMs: number) => options.remoteLimitMs ?? usualMs;
+const limitOf = ({ options }: GitContext, usualMs: number) => options.remoteLimitMs ?? usualMs;
 
 /** The remote's target as fetched last. */
-const fetchedRef = (site: Site) => `refs/tidemill/remote/fetched/${site.options.target}`;
+const fetchedRef = (context: GitContext) => `refs/tidemill/remote/fetched/${context.options.target}`;
 /** The same, as known to contain no rewritten history. A commit that does not contain it was pushed by force. */
-const acceptedRef = (site: Site) => `refs/tidemill/remote/accepted/${site.options.target}`;
+const acceptedRef = (context: GitContext) => `refs/tidemill/remote/accepted/${context.options.target}`;
 
 /** The person's own credentials are used, but nobody is asked for one: no terminal, no window. */
 const QUIET = { GIT_ASKPASS: '', SSH_ASKPASS: '', SSH_ASKPASS_REQUIRE: 'never', GCM_INTERACTIVE: 'never' };
@@ -31,88 +31,97 @@ export interface Destination {
 }
 
 /** Fetches the target's branch of its remote and compares it with the local target. Moves no branch. */
-export async function fetchTarget(site: Site): Promise<RemoteState> {
-  const from = await destination(site);
+export async function fetchTarget(context: GitContext): Promise<RemoteState> {
+  const from = await destination(context);
   if (!from) return { kind: 'none' };
   const { remote, ref, name } = from;
-  const [known, fetched] = await site.resolver.resolve([
-    `${acceptedRef(site)}^{commit}`,
-    `${fetchedRef(site)}^{commit}`,
+  const [known, fetched] = await context.resolver.resolve([
+    `${acceptedRef(context)}^{commit}`,
+    `${fetchedRef(context)}^{commit}`,
   ]);
-  const before = (await broughtTogether(site, known, fetched)) ?? known ?? (await trackedBefore(site, from));
+  const before = (await broughtTogether(context, known, fetched)) ?? known ?? (await trackedBefore(context, from));
   try {
-    await site.git(
+    await context.git(
       [...NO_PROMPT, 'fetch', '-q', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', remote].concat(
-        `+${ref}:${fetchedRef(site)}`,
+        `+${ref}:${fetchedRef(context)}`,
       ),
-      { signal: AbortSignal.timeout(limitOf(site, FETCH_LIMIT_MS)), env: QUIET },
+      { signal: AbortSignal.timeout(limitOf(context, FETCH_LIMIT_MS)), env: QUIET },
     );
   } catch (error) {
-    const said = saidBy(error, `fetching from ${remote}`, limitOf(site, FETCH_LIMIT_MS));
+    const said = saidBy(error, `fetching from ${remote}`, limitOf(context, FETCH_LIMIT_MS));
     if (!/couldn't find remote ref|Remote branch .* not found/i.test(said))
       return { kind: 'unreachable', name, why: said };
     return before ? { kind: 'gone', name } : { kind: 'new', name };
   }
-  const [commit, local] = await site.resolver.resolve([`${fetchedRef(site)}^{commit}`, `${site.targetRef}^{commit}`]);
+  const [commit, local] = await context.resolver.resolve([
+    `${fetchedRef(context)}^{commit}`,
+    `${context.targetRef}^{commit}`,
+  ]);
   if (!commit || !local) return { kind: 'unreachable', name, why: `${name} has no commit` };
-  const state = await compare(site, { commit, local, before });
-  if (state !== 'rewritten' && known !== commit) await moveRefs(site, [{ ref: acceptedRef(site), to: commit }]);
+  const state = await compare(context, { commit, local, before });
+  if (state !== 'rewritten' && known !== commit) await moveRefs(context, [{ ref: acceptedRef(context), to: commit }]);
   return { kind: state, name, commit, local };
 }
 
 async function compare(
-  site: Site,
+  context: GitContext,
   { commit, local, before }: { commit: string; local: string; before: string | null },
 ) {
   if (commit === local) return 'same';
-  if (await isAncestor(site.git, commit, local)) {
+  if (await isAncestor(context.git, commit, local)) {
     // Commits that others removed by force are not pushed again while the local target has them.
-    const isRemoved = before !== null && before !== commit && (await isAncestor(site.git, commit, before));
-    return isRemoved && (await isAncestor(site.git, before, local)) ? 'rewritten' : 'ahead';
+    const isRemoved = before !== null && before !== commit && (await isAncestor(context.git, commit, before));
+    return isRemoved && (await isAncestor(context.git, before, local)) ? 'rewritten' : 'ahead';
   }
-  if (await isAncestor(site.git, local, commit)) return 'behind';
-  return before && !(await isAncestor(site.git, before, commit)) ? 'rewritten' : 'diverged';
+  if (await isAncestor(context.git, local, commit)) return 'behind';
+  return before && !(await isAncestor(context.git, before, commit)) ? 'rewritten' : 'diverged';
 }
 
 /** A person has merged the history that was pushed by force: it counts from now on. */
-async function broughtTogether(site: Site, known?: string | null, fetched?: string | null): Promise<string | null> {
+async function broughtTogether(
+  context: GitContext,
+  known?: string | null,
+  fetched?: string | null,
+): Promise<string | null> {
   if (!fetched || fetched === known) return null;
-  if (!(await isAncestor(site.git, fetched, await site.target()))) return null;
+  if (!(await isAncestor(context.git, fetched, await context.target()))) return null;
   // A part of the known history was in the target all the time, so that says nothing.
-  return known && (await isAncestor(site.git, fetched, known)) ? null : fetched;
+  return known && (await isAncestor(context.git, fetched, known)) ? null : fetched;
 }
 
 /** What the person's own fetch left, for the first time. */
-async function trackedBefore(site: Site, { remote, ref }: Destination): Promise<string | null> {
-  const [tracked] = await site.resolver.resolve([`refs/remotes/${remote}/${ref.replace('refs/heads/', '')}^{commit}`]);
+async function trackedBefore(context: GitContext, { remote, ref }: Destination): Promise<string | null> {
+  const [tracked] = await context.resolver.resolve([
+    `refs/remotes/${remote}/${ref.replace('refs/heads/', '')}^{commit}`,
+  ]);
   return tracked ?? null;
 }
 
-export async function isPublished(site: Site, commit: string): Promise<boolean> {
-  if (!(await destination(site))) return false;
-  const [fetched, known] = await site.resolver.resolve([`${fetchedRef(site)}^{commit}`, `${commit}^{commit}`]);
-  return Boolean(fetched && known && (await isAncestor(site.git, known, fetched)));
+export async function isPublished(context: GitContext, commit: string): Promise<boolean> {
+  if (!(await destination(context))) return false;
+  const [fetched, known] = await context.resolver.resolve([`${fetchedRef(context)}^{commit}`, `${commit}^{commit}`]);
+  return Boolean(fetched && known && (await isAncestor(context.git, known, fetched)));
 }
 
 /** Merges the remote's commit and the local target in the object database. Moves no branch. */
-export async function joinRemote(site: Site, { name, commit }: RemoteTarget) {
-  const base = await site.target();
-  const merged = await mergeOnPaper(site, base, commit);
+export async function joinRemote(context: GitContext, { name, commit }: RemoteTarget) {
+  const base = await context.target();
+  const merged = await mergeOnPaper(context, base, commit);
   if (merged.conflicts.length > 0) return { kind: 'conflict' as const, files: merged.conflicts };
-  const message = `Merge ${name} into ${site.options.target}`;
-  const joined = await commitTree(site, merged.tree, [base, commit], message);
+  const message = `Merge ${name} into ${context.options.target}`;
+  const joined = await commitTree(context, merged.tree, [base, commit], message);
   return { kind: 'clean' as const, commit: joined, tree: merged.tree, base };
 }
 
 /** A plain push of the commit to the remote's target. Never forced: a remote with other commits refuses it. */
-export async function pushTarget(site: Site, commit: string): Promise<Pushed> {
-  const to = site.options.push === 'target' ? await destination(site) : null;
+export async function pushTarget(context: GitContext, commit: string): Promise<Pushed> {
+  const to = context.options.push === 'target' ? await destination(context) : null;
   if (!to) return { kind: 'none' };
-  const pushed = await push(site, to, `${commit}:${to.ref}`);
+  const pushed = await push(context, to, `${commit}:${to.ref}`);
   if (pushed.kind === 'pushed')
-    await moveRefs(site, [
-      { ref: acceptedRef(site), to: commit },
-      { ref: fetchedRef(site), to: commit },
+    await moveRefs(context, [
+      { ref: acceptedRef(context), to: commit },
+      { ref: fetchedRef(context), to: commit },
     ]);
   return pushed;
 }
@@ -122,48 +131,48 @@ export async function pushTarget(site: Site, commit: string): Promise<Pushed> {
  * branch only grows, so that a later push never needs force.
  */
 export async function pushBranch(
-  site: Site,
-  place: Standing,
+  context: GitContext,
+  place: RegisteredWorktree,
   { tree, base, message }: { tree: string; base: string; message: string },
 ): Promise<{ pushed: Pushed; commit: string }> {
-  await putBack(site, place, 'uncommitted work before the branch was pushed');
-  const [{ tip }, to] = await Promise.all([tipOf(site, place), destination(site)]);
-  const isDone = (await treeOf(site, tip)) === tree && (await messageOf(site, tip)) === message.trim();
-  const commit = isDone ? tip : await commitOnTop(site, { tip, base }, tree, message);
+  await putBack(context, place, 'uncommitted work before the branch was pushed');
+  const [{ tip }, to] = await Promise.all([tipOf(context, place), destination(context)]);
+  const isDone = (await treeOf(context, tip)) === tree && (await messageOf(context, tip)) === message.trim();
+  const commit = isDone ? tip : await commitOnTop(context, { tip, base }, tree, message);
   if (!isDone) {
-    await moveTo(site, place, { commit, attached: true }, 'the target was merged');
-    await moveRefs(site, [{ ref: place.tipRef, to: commit, from: tip }]);
+    await moveTo(context, place, { commit, attached: true }, 'the target was merged');
+    await moveRefs(context, [{ ref: place.tipRef, to: commit, from: tip }]);
   }
-  return { pushed: to ? await push(site, to, `${commit}:refs/heads/${place.branch}`) : { kind: 'none' }, commit };
+  return { pushed: to ? await push(context, to, `${commit}:refs/heads/${place.branch}`) : { kind: 'none' }, commit };
 }
 
 async function commitOnTop(
-  site: Site,
+  context: GitContext,
   { tip, base }: { tip: string; base: string },
   tree: string,
   message: string,
 ): Promise<string> {
-  const isIn = await isAncestor(site.git, base, tip);
-  return commitTree(site, tree, isIn ? [tip] : [tip, base], message);
+  const isIn = await isAncestor(context.git, base, tip);
+  return commitTree(context, tree, isIn ? [tip] : [tip, base], message);
 }
 
-const messageOf = async (site: Site, commit: string) =>
-  (await site.git(['show', '-s', '--format=%B', commit])).stdout.trim();
+const messageOf = async (context: GitContext, commit: string) =>
+  (await context.git(['show', '-s', '--format=%B', commit])).stdout.trim();
 
 /** A command that talks to the remote, with a time limit and without asking anybody. */
-export const runAtRemote = (site: Site, args: string[]) =>
-  site.git([...NO_PROMPT, ...args], { signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)), env: QUIET });
+export const runAtRemote = (context: GitContext, args: string[]) =>
+  context.git([...NO_PROMPT, ...args], { signal: AbortSignal.timeout(limitOf(context, PUSH_LIMIT_MS)), env: QUIET });
 
-export async function push(site: Site, { remote, name }: Destination, what: string): Promise<Pushed> {
+export async function push(context: GitContext, { remote, name }: Destination, what: string): Promise<Pushed> {
   const [commit = '', ref = ''] = what.split(':');
-  const limits = { signal: AbortSignal.timeout(limitOf(site, PUSH_LIMIT_MS)), env: QUIET };
-  const missing = await pushLargeFiles(site, { remote, ref, commit }, limits);
+  const limits = { signal: AbortSignal.timeout(limitOf(context, PUSH_LIMIT_MS)), env: QUIET };
+  const missing = await pushLargeFiles(context, { remote, ref, commit }, limits);
   if (missing !== null) return { kind: 'unreachable', name, why: missing };
   try {
-    await runAtRemote(site, ['push', '-q', '--no-verify', '--no-force', remote, what]);
+    await runAtRemote(context, ['push', '-q', '--no-verify', '--no-force', remote, what]);
     return { kind: 'pushed', name };
   } catch (error) {
-    const why = saidBy(error, `pushing to ${remote}`, limitOf(site, PUSH_LIMIT_MS));
+    const why = saidBy(error, `pushing to ${remote}`, limitOf(context, PUSH_LIMIT_MS));
     if (/\[rejected\]/.test(why) || LOST_RACE.test(why)) return { kind: 'moved', name, why };
     return { kind: /\[remote rejected\]/.test(why) ? 'refused' : 'unreachable', name, why };
   }
@@ -180,29 +189,32 @@ function saidBy(error: unknown, doing: string, limitMs: number): string {
 }
 
 /** Where the target is fetched from and pushed to: where its branch comes from, else `origin`. */
-export async function destination(site: Site): Promise<Destination | null> {
-  if (site.options.push === 'never') return null;
-  const { mtimeMs, size } = await stat(join(site.info.commonDir, 'config'));
+export async function destination(context: GitContext): Promise<Destination | null> {
+  if (context.options.push === 'never') return null;
+  const { mtimeMs, size } = await stat(join(context.info.commonDir, 'config'));
   const stamp = `${mtimeMs} ${size}`;
-  if (site.destination?.stamp !== stamp) site.destination = { stamp, found: await findDestination(site) };
-  return site.destination.found;
+  if (context.destination?.stamp !== stamp) context.destination = { stamp, found: await findDestination(context) };
+  return context.destination.found;
 }
 
 export type FoundDestination = { stamp: string; found: Destination | null };
 
-async function findDestination(site: Site): Promise<Destination | null> {
-  const { stdout } = await site.git(['config', '-z', '--get-regexp', '^(branch|remote)\\..*\\.(remote|merge|url)$'], {
-    answers: [1],
-  });
+async function findDestination(context: GitContext): Promise<Destination | null> {
+  const { stdout } = await context.git(
+    ['config', '-z', '--get-regexp', '^(branch|remote)\\..*\\.(remote|merge|url)$'],
+    {
+      answers: [1],
+    },
+  );
   const settings = new Map(
     nulList(stdout).map((entry): [string, string] => {
       const end = entry.indexOf('\n');
       return [entry.slice(0, end), entry.slice(end + 1)];
     }),
   );
-  const branch = `branch.${site.options.target}`;
+  const branch = `branch.${context.options.target}`;
   const own = settings.get(`${branch}.remote`);
   const at = (remote: string, ref: string) => ({ remote, ref, name: `${remote}/${ref.replace('refs/heads/', '')}` });
-  if (own && own !== '.') return at(own, settings.get(`${branch}.merge`) ?? site.targetRef);
-  return own !== '.' && settings.has('remote.origin.url') ? at('origin', site.targetRef) : null;
+  if (own && own !== '.') return at(own, settings.get(`${branch}.merge`) ?? context.targetRef);
+  return own !== '.' && settings.has('remote.origin.url') ? at('origin', context.targetRef) : null;
 }

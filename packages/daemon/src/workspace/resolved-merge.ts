@@ -1,6 +1,6 @@
 import type { FileVersion, MergedFile, ResolvedMerge } from '@tidemill/core';
 import { changesOfPairs, type Merged, type RawChange, type RenamedChange } from '../git/output.ts';
-import type { Site } from './site.ts';
+import type { GitContext } from './git-context.ts';
 import { allTexts, isNothing, textsOf } from './tree-changes.ts';
 
 /** Larger files are compared by their hash. */
@@ -17,13 +17,13 @@ type Entry = Omit<FileVersion, 'text'>;
 
 /** The files of a merge that may have lost something: those in which the result is not the automatic merge. */
 export async function resolvedMerge(
-  site: Site,
+  context: GitContext,
   merge: { ours: string; theirs: string },
   paper: Merged,
   result: string,
 ): Promise<ResolvedMerge> {
-  const base = await site.mergeBase(merge.ours, merge.theirs);
-  const [byTarget = [], byTask = [], toResult = [], sinceBase = []] = await changesWithRenames(site, [
+  const base = await context.mergeBase(merge.ours, merge.theirs);
+  const [byTarget = [], byTask = [], toResult = [], sinceBase = []] = await changesWithRenames(context, [
     [base, merge.theirs],
     [base, merge.ours],
     [paper.tree, result],
@@ -40,7 +40,7 @@ export async function resolvedMerge(
     return after && !seen.has(path) ? [{ before: isNothing(oldOid) ? null : oldOid, result: after }] : [];
   });
   const renamed = byTask.filter(({ status }) => /^[MR]/.test(status)).slice(0, MOST_RENAMED);
-  const texts = await readTexts(site, [
+  const texts = await readTexts(context, [
     ...files.flatMap((file) => Object.values(file).flatMap((version) => (version ? [version] : []))),
     ...others.flatMap(({ before, result: after }) => (before ? [{ ...after, id: before }, after] : [after])),
     ...renamed.flatMap(({ from, path, oldOid, oldMode, newOid, newMode }) => [
@@ -109,10 +109,13 @@ class Look {
 }
 
 /** The changes between each two commits or trees, renames included. */
-export async function changesWithRenames(site: Site, pairs: [from: string, to: string][]): Promise<RenamedChange[][]> {
-  const trees = await site.resolver.resolve(pairs.flat().map((name) => `${name}^{tree}`));
+export async function changesWithRenames(
+  context: GitContext,
+  pairs: [from: string, to: string][],
+): Promise<RenamedChange[][]> {
+  const trees = await context.resolver.resolve(pairs.flat().map((name) => `${name}^{tree}`));
   const input = pairs.map((_, i) => `${trees[2 * i]} ${trees[2 * i + 1]}\n`).join('');
-  const { stdout } = await site.git(['diff-tree', '--stdin', '-r', '-z', '--raw', '-M'], { input });
+  const { stdout } = await context.git(['diff-tree', '--stdin', '-r', '-z', '--raw', '-M'], { input });
   return changesOfPairs(stdout);
 }
 
@@ -124,16 +127,18 @@ function withoutRename(change: RenamedChange): RawChange[] {
   return [gone, { ...change, status: 'A', oldOid: nothing, oldMode: '000000' }];
 }
 
-async function readTexts(site: Site, entries: Entry[]): Promise<Map<string, string>> {
+async function readTexts(context: GitContext, entries: Entry[]): Promise<Map<string, string>> {
   const ids = [...new Set(entries.filter(({ mode }) => mode !== GITLINK).map(({ id }) => id))];
-  const all = await allTexts(site, ids, LARGEST);
+  const all = await allTexts(context, ids, LARGEST);
   if (all) return all;
   const texts = new Map<string, string>();
   const input = ids.map((id) => `${id}\n`).join('');
-  const { stdout } = await site.git(['cat-file', '--batch-check=%(objectname) %(objectsize)', '--buffer'], { input });
+  const { stdout } = await context.git(['cat-file', '--batch-check=%(objectname) %(objectsize)', '--buffer'], {
+    input,
+  });
   let [batch, size, total] = [[] as string[], 0, 0];
   const read = async () => {
-    for (const [id, text] of await textsOf(site, batch, LARGEST)) texts.set(id, text);
+    for (const [id, text] of await textsOf(context, batch, LARGEST)) texts.set(id, text);
     [batch, size] = [[], 0];
   };
   for (const line of stdout.split('\n')) {

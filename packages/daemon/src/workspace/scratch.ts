@@ -2,13 +2,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gitWith } from '../git/program.ts';
 import type { Scratch } from '../ports.ts';
-import type { Site } from './site.ts';
+import type { GitContext } from './git-context.ts';
 
-export const scratchFolder = (site: Pick<Site, 'dataDir'>) => join(site.dataDir, 'scratch');
+export const scratchFolder = (context: Pick<GitContext, 'dataDir'>) => join(context.dataDir, 'scratch');
 
 /** A repository with one commit, because some agents need one. */
-export async function openScratch(site: Site, name: string): Promise<Scratch> {
-  const path = join(scratchFolder(site), name);
+export async function openScratch(context: GitContext, name: string): Promise<Scratch> {
+  const path = join(scratchFolder(context), name);
   const remove = () => rm(path, { recursive: true, force: true, maxRetries: 5 });
   await remove();
   await mkdir(path, { recursive: true });
@@ -25,5 +25,5 @@ export async function openScratch(site: Site, name: string): Promise<Scratch> {
 }
 
 /** Removes leftovers of a crash. Only for the daemon of this data folder, at its start. */
-export const removeScratches = (site: Pick<Site, 'dataDir'>): Promise<void> =>
-  rm(scratchFolder(site), { recursive: true, force: true, maxRetries: 5 });
+export const removeScratches = (context: Pick<GitContext, 'dataDir'>): Promise<void> =>
+  rm(scratchFolder(context), { recursive: true, force: true, maxRetries: 5 });

@@ -3,7 +3,7 @@ import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:f
 import { dirname, join, resolve, sep } from 'node:path';
 import { nulList } from '../git/output.ts';
 import { type Git, GitError, gitWith } from '../git/program.ts';
-import type { Place, Site } from './site.ts';
+import type { GitContext, TaskPaths } from './git-context.ts';
 
 /** A folder whose content is a commit of another repository. */
 interface Link {
@@ -20,10 +20,10 @@ const DEEPEST = 5;
  */
 const NO_SETTINGS = { GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' };
 
-type Folder = Pick<Place, 'name' | 'path'>;
+type Folder = Pick<TaskPaths, 'name' | 'path'>;
 
-const ownFolder = (site: Pick<Site, 'dataDir'>, { name }: Pick<Place, 'name'>) =>
-  join(site.dataDir, 'submodules', name);
+const ownFolder = (context: Pick<GitContext, 'dataDir'>, { name }: Pick<TaskPaths, 'name'>) =>
+  join(context.dataDir, 'submodules', name);
 
 export interface Filled {
   /** Submodules with files now. */
@@ -38,14 +38,14 @@ export interface Filled {
  * checkout says where the objects are. `isExact`: also undoes what was changed in them.
  */
 export async function fillSubmodules(
-  site: Site,
+  context: GitContext,
   place: Folder,
   commit: string,
   { isExact }: { isExact: boolean },
 ): Promise<Filled> {
   const filled: Filled = { paths: [], empty: [] };
-  const [list] = await site.resolver.resolve([`${commit}:.gitmodules`]);
-  if (list) await fillAll(site, place, { git: site.git, commit, prefix: '', depth: 0 }, isExact, filled);
+  const [list] = await context.resolver.resolve([`${commit}:.gitmodules`]);
+  if (list) await fillAll(context, place, { git: context.git, commit, prefix: '', depth: 0 }, isExact, filled);
   return filled;
 }
 
@@ -57,19 +57,25 @@ interface Outer {
   depth: number;
 }
 
-async function fillAll(site: Site, place: Folder, outer: Outer, isExact: boolean, filled: Filled): Promise<void> {
+async function fillAll(
+  context: GitContext,
+  place: Folder,
+  outer: Outer,
+  isExact: boolean,
+  filled: Filled,
+): Promise<void> {
   for (const { path: below, commit } of await linksIn(outer.git, outer.commit)) {
     const path = outer.prefix + below;
-    const objects = await objectsOf(site, path);
+    const objects = await objectsOf(context, path);
     const folder = (await isOwnFolder(place.path, path)) ? join(place.path, path) : null;
-    const git = objects && folder && (await openOwn(site, place, { path, commit }, { objects, folder }));
+    const git = objects && folder && (await openOwn(context, place, { path, commit }, { objects, folder }));
     if (!git || !(await show(git, { folder, commit }, isExact))) {
       filled.empty.push(path);
       continue;
     }
     filled.paths.push(path);
     const inner = { git, commit, prefix: `${path}/`, depth: outer.depth + 1 };
-    if (inner.depth < DEEPEST) await fillAll(site, place, inner, isExact, filled);
+    if (inner.depth < DEEPEST) await fillAll(context, place, inner, isExact, filled);
   }
 }
 
@@ -83,7 +89,7 @@ async function linksIn(git: Git, commit: string): Promise<Link[]> {
 }
 
 /** The objects of a submodule of the person's checkout, if they are where git puts them. */
-async function objectsOf({ info }: Site, path: string): Promise<string | null> {
+async function objectsOf({ info }: GitContext, path: string): Promise<string | null> {
   if (!(await isOwnFolder(info.root, path))) return null;
   const file = join(info.root, path, '.git');
   const found = await lstat(file).catch(() => null);
@@ -107,12 +113,12 @@ async function isOwnFolder(root: string, path: string): Promise<boolean> {
 
 /** git with a folder of ours for index and settings, and with objects that are only read. Null: the commit is not there. */
 async function openOwn(
-  site: Site,
+  context: GitContext,
   place: Folder,
   { path, commit }: Link,
   { objects, folder }: { objects: string; folder: string },
 ): Promise<Git | null> {
-  const own = join(ownFolder(site, place), createHash('sha256').update(path).digest('hex').slice(0, 16));
+  const own = join(ownFolder(context, place), createHash('sha256').update(path).digest('hex').slice(0, 16));
   await Promise.all(['objects/info', 'refs', 'info'].map((name) => mkdir(join(own, name), { recursive: true })));
   const format = commit.length > 40 ? '\trepositoryformatversion = 1\n[extensions]\n\tobjectformat = sha256\n' : '';
   await Promise.all([
@@ -147,5 +153,5 @@ async function show(git: Git, at: { folder: string; commit: string }, isExact: b
   }
 }
 
-export const forgetSubmodules = (site: Pick<Site, 'dataDir'>, place: Pick<Place, 'name'>): Promise<void> =>
-  rm(ownFolder(site, place), { recursive: true, force: true });
+export const forgetSubmodules = (context: Pick<GitContext, 'dataDir'>, place: Pick<TaskPaths, 'name'>): Promise<void> =>
+  rm(ownFolder(context, place), { recursive: true, force: true });

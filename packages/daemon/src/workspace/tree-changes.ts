@@ -2,7 +2,7 @@ import { type ChangedFile, type FileFact, isLookedInto, LARGEST_LOOKED_INTO } fr
 import type { Workspace } from '../ports.ts';
 import { branchTip } from './candidate.ts';
 import { changesBetween } from './capture.ts';
-import type { Place, Site } from './site.ts';
+import type { GitContext, TaskPaths } from './git-context.ts';
 
 /** Limit of the total size that is read. */
 const MOST_BYTES = 8_000_000;
@@ -10,14 +10,14 @@ const GITLINK = '160000';
 
 /** Implements `Workspace.changedFiles`. Reads only git objects, no files of a worktree. */
 export async function changedFiles(
-  site: Site,
-  place: Place | null,
+  context: GitContext,
+  place: TaskPaths | null,
   { trees, alsoBefore }: Parameters<Workspace['changedFiles']>[1],
 ): ReturnType<Workspace['changedFiles']> {
-  const { base, tree } = trees ?? (await ownTrees(site, place!));
+  const { base, tree } = trees ?? (await ownTrees(context, place!));
   const [changes, others] = await Promise.all([
-    changesBetween(site, base, tree),
-    site.resolver.resolve(alsoBefore.map((path) => `${base}:${path}`)),
+    changesBetween(context, base, tree),
+    context.resolver.resolve(alsoBefore.map((path) => `${base}:${path}`)),
   ]);
   const wanted = [
     ...others,
@@ -29,7 +29,7 @@ export async function changedFiles(
       ]),
   ];
   const texts = await textsOf(
-    site,
+    context,
     wanted.filter((oid): oid is string => oid !== null && !isNothing(oid)),
     LARGEST_LOOKED_INTO,
   );
@@ -49,9 +49,9 @@ export async function changedFiles(
   return { changed, before: new Map(before) };
 }
 
-async function ownTrees(site: Site, place: Place): Promise<{ base: string; tree: string }> {
-  const [tip, target] = await Promise.all([branchTip(site, place), site.target()]);
-  return { base: await site.mergeBase(tip, target), tree: tip };
+async function ownTrees(context: GitContext, place: TaskPaths): Promise<{ base: string; tree: string }> {
+  const [tip, target] = await Promise.all([branchTip(context, place), context.target()]);
+  return { base: await context.mergeBase(tip, target), tree: tip };
 }
 
 export const isNothing = (oid: string) => /^0+$/.test(oid);
@@ -62,18 +62,22 @@ interface Largest {
 }
 
 /** The text of each of these blobs that is text and not too long. A large file, such as a picture, hides no other. */
-export async function textsOf(site: Site, oids: string[], largest: Largest): Promise<Map<string, string>> {
-  const contents = await site.blobs.read(oids, { largest: largest.bytes, total: MOST_BYTES });
+export async function textsOf(context: GitContext, oids: string[], largest: Largest): Promise<Map<string, string>> {
+  const contents = await context.blobs.read(oids, { largest: largest.bytes, total: MOST_BYTES });
   const texts = new Map<string, string>();
   for (const [oid, content] of contents) addText(texts, oid, content, largest);
   return texts;
 }
 
 /** The same with one git of its own; null when they are too large for that. */
-export async function allTexts(site: Site, oids: string[], largest: Largest): Promise<Map<string, string> | null> {
+export async function allTexts(
+  context: GitContext,
+  oids: string[],
+  largest: Largest,
+): Promise<Map<string, string> | null> {
   if (oids.length === 0) return new Map();
   const input = oids.map((oid) => `${oid}\n`).join('');
-  const { bytes, truncated } = await site.git(['cat-file', '--batch', '--buffer'], { input, maxBytes: MOST_BYTES });
+  const { bytes, truncated } = await context.git(['cat-file', '--batch', '--buffer'], { input, maxBytes: MOST_BYTES });
   return truncated ? null : textsIn(bytes, largest);
 }
 

@@ -2,9 +2,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Git, GitError } from '../git/program.ts';
 import { type Changes, findChanges, placeOf, shown } from './changed-files.ts';
-import type { Site, Standing } from './site.ts';
+import type { GitContext, RegisteredWorktree } from './git-context.ts';
+import { copyIndex, hasAgentStaged, isPlain, isThere, stampOf } from './registered-worktree.ts';
 import { clearStaleLock } from './stale-lock.ts';
-import { copyIndex, hasAgentStaged, isPlain, isThere, stampOf } from './standing.ts';
 
 export interface Staged {
   tree: string;
@@ -22,9 +22,14 @@ export interface Staged {
  * there is not looked at. A repository an agent made inside the worktree would become a link to commits that exist nowhere
  * else, so its files are taken as plain files. Nothing here starts a git in one of them (docs/decisions/006).
  */
-export async function stage(site: Site, place: Standing, index: string, tip: string): Promise<Staged> {
-  const git = site.gitAt(place, index);
-  await clearStaleLock(`${index}.lock`, site.clock);
+export async function stage(
+  context: GitContext,
+  place: RegisteredWorktree,
+  index: string,
+  tip: string,
+): Promise<Staged> {
+  const git = context.gitAt(place, index);
+  await clearStaleLock(`${index}.lock`, context.clock);
   if (!(await isThere(index))) await git(['read-tree', tip]);
   let added: Added;
   try {
@@ -35,20 +40,20 @@ export async function stage(site: Site, place: Standing, index: string, tip: str
     await git(['read-tree', tip]);
     added = await addAll(git, place.path);
   }
-  if (await hasAgentStaged(site, place)) await takeOverIgnored(site, place, git);
-  const tree = index === place.index ? await knownTree(site, git, index) : await writeTree(git);
+  if (await hasAgentStaged(context, place)) await takeOverIgnored(context, place, git);
+  const tree = index === place.index ? await knownTree(context, git, index) : await writeTree(git);
   return { tree, ...added };
 }
 
 const writeTree = async (git: Git): Promise<string> => (await git(['write-tree'])).stdout.trim();
 
-async function knownTree(site: Site, git: Git, index: string): Promise<string> {
+async function knownTree(context: GitContext, git: Git, index: string): Promise<string> {
   const stamp = await stampOf(index);
-  const known = site.indexTrees.get(index);
+  const known = context.indexTrees.get(index);
   if (known && known.stamp === stamp) return known.tree;
   const tree = await writeTree(git);
   // It may have written the trees into the index as well.
-  site.indexTrees.set(index, { stamp: await stampOf(index), tree });
+  context.indexTrees.set(index, { stamp: await stampOf(index), tree });
   return tree;
 }
 
@@ -57,8 +62,8 @@ const isIndexTrouble = (error: unknown): boolean =>
 
 /** Stages into a copy, so that what is only looked at (and not committed) does not become tracked by it. */
 export async function withStagedCopy<T>(
-  site: Site,
-  place: Standing,
+  context: GitContext,
+  place: RegisteredWorktree,
   tip: string,
   use: (staged: Staged, index: string) => Promise<T>,
 ): Promise<T> {
@@ -66,7 +71,7 @@ export async function withStagedCopy<T>(
   await rm(`${copy}.lock`, { force: true });
   if (await isThere(place.index)) await copyIndex(place.index, copy);
   try {
-    return await use(await stage(site, place, copy, tip), copy);
+    return await use(await stage(context, place, copy, tip), copy);
   } finally {
     await rm(copy, { force: true });
   }
@@ -160,11 +165,11 @@ function atMost(most: number, lines: string[]): string[] {
  * Ignored files are tracked only where somebody said so: `git add -f` or `git rm --cached` in the agent's index. That
  * is the one thing the agent's index knows and the files do not tell.
  */
-async function takeOverIgnored(site: Site, place: Standing, git: Git): Promise<void> {
+async function takeOverIgnored(context: GitContext, place: RegisteredWorktree, git: Git): Promise<void> {
   const theirIndex = join(place.admin, 'index');
   if (!(await isThere(theirIndex))) return;
   const ask = ['ls-files', '-z', '-c', '-i', '--exclude-standard'];
-  const [theirs, ours] = await Promise.all([site.gitAt(place, theirIndex)(ask, { answers: [128] }), git(ask)]);
+  const [theirs, ours] = await Promise.all([context.gitAt(place, theirIndex)(ask, { answers: [128] }), git(ask)]);
   if (theirs.code !== 0) return;
   const names = (bytes: Buffer) =>
     new Set(

@@ -12,21 +12,27 @@ import type {
   Worktree,
   WorktreeRef,
 } from '../ports.ts';
-import { openBench } from './bench.ts';
+import { openBorrowingRepository } from './borrowing-repository.ts';
 import { type BranchFiles, commitToBranch } from './branch-files.ts';
 import { branchTip, dryRun, followMerge, mergeTargetInto, sealCandidate, treeOf } from './candidate.ts';
 import { amendWork, captureWork, commitTree } from './capture.ts';
 import { hashChange } from './change.ts';
 import { makeCiBranches } from './ci-branches.ts';
 import { openPool } from './clean-checkout.ts';
+import { commitsByPeople } from './commits-by-people.ts';
 import { makeConflictEditor } from './conflict-editor.ts';
 import { isLanded } from './containment.ts';
 import { readChange } from './file-changes.ts';
 import { openForecaster } from './forecast.ts';
 import { findLeaks, type Leak, snapshotFolder, takeDown } from './garbage.ts';
-import { handmadeCommits } from './handmade.ts';
+import {
+  type GitContext,
+  openGitContext,
+  type RegisteredWorktree,
+  type TaskPaths,
+  type WorkspaceOptions,
+} from './git-context.ts';
 import { commitNamed, commitsBetween, tagBefore } from './history.ts';
-import { dropSnapshots, keepCommits, listSnapshots, SNAPSHOTS } from './keep.ts';
 import { findObstacle, landCommit } from './landing.ts';
 import {
   type Compared,
@@ -41,16 +47,16 @@ import {
 import { listFiles, readFile } from './look-file.ts';
 import { lossesOf } from './merge-loss.ts';
 import { putBack as putFilesBack, withFilesOf } from './mixed-tree.ts';
-import { awaitOrphans } from './orphan.ts';
+import { awaitOrphans } from './orphaned-git.ts';
 import { findOutage } from './outage.ts';
-import { commitFile } from './own-file.ts';
+import { commitFile } from './person-file.ts';
 import { clearDeadDeletion, moveRefs } from './ref.ts';
+import { findAdmin, isThere, registerWorktree } from './registered-worktree.ts';
 import { fetchTarget, isPublished, joinRemote, pushBranch, pushTarget } from './remote.ts';
 import { withTexts } from './replaced-texts.ts';
 import { openScratch, removeScratches } from './scratch.ts';
-import { openSite, type Place, type Site, type Standing, type WorkspaceOptions } from './site.ts';
 import { isUntouched, moveTo, putBack, strayCommits, takeSnapshot, tipOf } from './snapshot.ts';
-import { findAdmin, isThere, stand } from './standing.ts';
+import { dropSnapshots, keepCommits, listSnapshots, SNAPSHOTS } from './snapshot-refs.ts';
 import { fillSubmodules } from './submodules.ts';
 import { openTrash, type Trash } from './trash.ts';
 import { changedFiles } from './tree-changes.ts';
@@ -81,71 +87,71 @@ export interface GitWorkspace extends Workspace, ConflictEditor {
 
 /** The workspace over git worktrees. One per project and process; its operations on one task run one after another. */
 export async function openWorkspace(options: WorkspaceOptions): Promise<GitWorkspace> {
-  const site = await openSite(options);
-  await awaitOrphans(site.dataDir, site.clock);
-  await clearDeadDeletion(site);
-  const trash = openTrash(site.dataDir);
+  const context = await openGitContext(options);
+  await awaitOrphans(context.dataDir, context.clock);
+  await clearDeadDeletion(context);
+  const trash = openTrash(context.dataDir);
   await trash.empty();
-  return makeWorkspace(site, trash);
+  return makeWorkspace(context, trash);
 }
 
 /** A stop takes a few seconds, however many files are being deleted. The next start deletes what is left. */
 const TRASH_MS = 2_000;
 
-function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
-  const pool = openPool(site, trash);
-  const forecast = openForecaster(site);
-  const ci = makeCiBranches(site);
+function makeWorkspace(context: GitContext, trash: Trash): GitWorkspace {
+  const pool = openPool(context, trash);
+  const forecast = openForecaster(context);
+  const ci = makeCiBranches(context);
   /** Runs work under the task's lock. */
-  const turn = <T>(task: WorktreeRef, work: (place: Place) => Promise<T>): Promise<T> => {
-    const place = site.place(task);
-    return site.perTask(place.name)(() => spaceMatters(() => work(place)));
+  const turn = <T>(task: WorktreeRef, work: (place: TaskPaths) => Promise<T>): Promise<T> => {
+    const place = context.pathsOf(task);
+    return context.perTask(place.name)(() => spaceMatters(() => work(place)));
   };
-  type Work<T> = (place: Standing, notes: string[]) => Promise<T>;
-  const standing = async <T>(place: Place, work: Work<T>): Promise<T> => {
+  type Work<T> = (place: RegisteredWorktree, notes: string[]) => Promise<T>;
+  const standing = async <T>(place: TaskPaths, work: Work<T>): Promise<T> => {
     const notes: string[] = [];
-    return work(await stand(site, trash, place, notes), notes);
+    return work(await registerWorktree(context, trash, place, notes), notes);
   };
   const at = <T>(task: WorktreeRef, work: Work<T>) => turn(task, (place) => standing(place, work));
   /** The same without making a worktree for it; null when there is none. */
   const ifThere = <T>(task: WorktreeRef, work: Work<T>) =>
     turn(task, async (place) => ((await isThere(place.path)) ? standing(place, work) : null));
   const readIn = <T>(task: WorktreeRef, commit: string | null, read: (compared: Compared) => Promise<T>) =>
-    commit === null ? readWork(site, site.place(task), read) : readCommit(site, commit, read);
+    commit === null ? readWork(context, context.pathsOf(task), read) : readCommit(context, commit, read);
   return {
-    open: (task) => at(task, (place) => openTask(site, place)),
-    capture: (task, message) => at(task, (place, notes) => captureWork(site, place, message, notes)),
-    restore: (task, why) => at(task, (place) => putBack(site, place, why)),
+    open: (task) => at(task, (place) => openTask(context, place)),
+    capture: (task, message) => at(task, (place, notes) => captureWork(context, place, message, notes)),
+    restore: (task, why) => at(task, (place) => putBack(context, place, why)),
     snapshot: async (task, why) => {
       // A task that never had a worktree need not get one just to be found empty.
-      if (!(await isThere(site.place(task).path))) return null;
-      return at(task, (place) => takeSnapshot(site, place, why));
+      if (!(await isThere(context.pathsOf(task).path))) return null;
+      return at(task, (place) => takeSnapshot(context, place, why));
     },
-    diff: (task, maxBytes) => diffOf(site, site.place(task), maxBytes),
-    changeIn: (task, files) => hashChange(site, site.place(task), files),
-    changedFiles: (task, asked) => changedFiles(site, task && site.place(task), asked),
-    filesIn: (commit, against) => filesIn(site, commit, against),
+    diff: (task, maxBytes) => diffOf(context, context.pathsOf(task), maxBytes),
+    changeIn: (task, files) => hashChange(context, context.pathsOf(task), files),
+    changedFiles: (task, asked) => changedFiles(context, task && context.pathsOf(task), asked),
+    filesIn: (commit, against) => filesIn(context, commit, against),
     forecast: (commit, others) => spaceMatters(() => forecast(commit, others)),
-    candidate: (task, onto) => dryRun(site, site.place(task), onto),
-    seal: (task, candidate, message) => sealCandidate(site, site.place(task), candidate, message),
+    candidate: (task, onto) => dryRun(context, context.pathsOf(task), onto),
+    seal: (task, candidate, message) => sealCandidate(context, context.pathsOf(task), candidate, message),
     checkOut: (commit) => spaceMatters(() => pool.checkOut(commit)),
-    filesAt: (commit, globs) => filesAt(site, commit, globs),
-    treeOf: (commit) => treeOf(site, commit),
-    ignoredInCheckout: (files) => ignoredInCheckout(site, files),
-    targetCommit: () => site.target(),
-    amend: (task, tree, message) => at(task, (place) => amendWork(site, place, tree, message)),
-    land: (commit, base) => site.landing(() => spaceMatters(() => landCommit(site, commit, base))),
-    isLanded: (commit) => isLanded(site, commit),
-    provenCommits: (limit) => provenCommits(site, limit),
-    recentCommits: (limit) => recentCommits(site, limit),
-    commitsBetween: (from, to, limit) => commitsBetween(site, from, to, limit),
-    tagBefore: (commit) => tagBefore(site, commit),
-    commitNamed: (name) => commitNamed(site, name),
-    handmadeCommits: (query) => handmadeCommits(site, query),
-    outage: (isSuspected) => findOutage(site, isSuspected),
-    landingObstacle: () => site.landing(async () => (await site.options.takenOver?.()) ?? findObstacle(site)),
+    filesAt: (commit, globs) => filesAt(context, commit, globs),
+    treeOf: (commit) => treeOf(context, commit),
+    ignoredInCheckout: (files) => ignoredInCheckout(context, files),
+    targetCommit: () => context.target(),
+    amend: (task, tree, message) => at(task, (place) => amendWork(context, place, tree, message)),
+    land: (commit, base) => context.landing(() => spaceMatters(() => landCommit(context, commit, base))),
+    isLanded: (commit) => isLanded(context, commit),
+    provenCommits: (limit) => provenCommits(context, limit),
+    recentCommits: (limit) => recentCommits(context, limit),
+    commitsBetween: (from, to, limit) => commitsBetween(context, from, to, limit),
+    tagBefore: (commit) => tagBefore(context, commit),
+    commitNamed: (name) => commitNamed(context, name),
+    commitsByPeople: (query) => commitsByPeople(context, query),
+    outage: (isSuspected) => findOutage(context, isSuspected),
+    landingObstacle: () => context.landing(async () => (await context.options.takenOver?.()) ?? findObstacle(context)),
     fetchTarget: async () => {
-      const state = await fetchTarget(site);
+      const state = await fetchTarget(context);
       // Neither may a branch that stays keep work from landing, nor is it forgotten: the next fetch tries again.
       if (state.kind !== 'none' && state.kind !== 'unreachable')
         await ci.removeLeft().catch((error: unknown) => {
@@ -153,48 +159,51 @@ function makeWorkspace(site: Site, trash: Trash): GitWorkspace {
         });
       return state;
     },
-    joinRemote: (remote) => joinRemote(site, remote),
-    isPublished: (commit) => isPublished(site, commit),
-    pushTarget: (commit) => pushTarget(site, commit),
+    joinRemote: (remote) => joinRemote(context, remote),
+    isPublished: (commit) => isPublished(context, commit),
+    pushTarget: (commit) => pushTarget(context, commit),
     offerToCi: (commit) => ci.offer(commit),
     withdrawFromCi: (commit) => ci.withdraw(commit),
-    pushBranch: (task, proven) => at(task, (place) => pushBranch(site, place, proven)),
-    followMerge: (task, merged) => at(task, (place) => followMerge(site, place, merged)),
-    mergeTarget: (task) => at(task, (place) => mergeTargetInto(site, place)),
-    mergeLosses: (task) => lossesOf(site, site.place(task)),
-    ...makeConflictEditor(site, { at, ifThere }),
+    pushBranch: (task, proven) => at(task, (place) => pushBranch(context, place, proven)),
+    followMerge: (task, merged) => at(task, (place) => followMerge(context, place, merged)),
+    mergeTarget: (task) => at(task, (place) => mergeTargetInto(context, place)),
+    mergeLosses: (task) => lossesOf(context, context.pathsOf(task)),
+    ...makeConflictEditor(context, { at, ifThere }),
     remove: (task) =>
-      site.perTask(site.place(task).name)(() => removeTask(site, trash, site.place(task), 'the task was removed')),
+      context.perTask(context.pathsOf(task).name)(() =>
+        removeTask(context, trash, context.pathsOf(task), 'the task was removed'),
+      ),
     present: async (tasks) => {
-      const found = new Set((await findLeaks(site, [])).map(({ name }) => name));
-      return tasks.flatMap((task) => (found.has(site.place(task).name) ? task.branch : []));
+      const found = new Set((await findLeaks(context, [])).map(({ name }) => name));
+      return tasks.flatMap((task) => (found.has(context.pathsOf(task).name) ? task.branch : []));
     },
-    leaks: async (alive) => (await findLeaks(site, alive)).flatMap(({ what }) => what),
+    leaks: async (alive) => (await findLeaks(context, alive)).flatMap(({ what }) => what),
     collectGarbage: async (alive) => {
-      await removeScratches(site);
-      return collect(site, trash, alive);
+      await removeScratches(context);
+      return collect(context, trash, alive);
     },
-    scratch: (name) => openScratch(site, name),
-    bench: (name, commit) => spaceMatters(() => openBench(site, name, commit)),
-    withTexts: (commit, texts, addition) => spaceMatters(() => withTexts(site, commit, texts, addition)),
-    withFilesOf: (commit, other, files) => withFilesOf(site, commit, other, files),
-    putBack: (tree, base, files) => putFilesBack(site, tree, base, files),
-    commitOf: (tree, parent) => commitTree(site, tree, [parent], 'fixed by a gate'),
-    parentOf: async (commit) => (await site.resolver.resolve([`${commit}^1^{commit}`]))[0] ?? null,
-    snapshots: () => listSnapshots(site),
-    dropSnapshots: (snapshots) => site.shared(() => dropSnapshots(site, snapshots)),
-    lookAtWork: (task, maxBytes, signal) => lookAtWork(site, site.place(task), { maxBytes, signal }),
-    lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(site, commit, { maxBytes, signal }),
+    scratch: (name) => openScratch(context, name),
+    borrowingRepository: (name, commit) => spaceMatters(() => openBorrowingRepository(context, name, commit)),
+    withTexts: (commit, texts, addition) => spaceMatters(() => withTexts(context, commit, texts, addition)),
+    withFilesOf: (commit, other, files) => withFilesOf(context, commit, other, files),
+    putBack: (tree, base, files) => putFilesBack(context, tree, base, files),
+    commitOf: (tree, parent) => commitTree(context, tree, [parent], 'fixed by a gate'),
+    parentOf: async (commit) => (await context.resolver.resolve([`${commit}^1^{commit}`]))[0] ?? null,
+    snapshots: () => listSnapshots(context),
+    dropSnapshots: (snapshots) => context.shared(() => dropSnapshots(context, snapshots)),
+    lookAtWork: (task, maxBytes, signal) => lookAtWork(context, context.pathsOf(task), { maxBytes, signal }),
+    lookAtCommit: (commit, maxBytes, signal) => lookAtCommit(context, commit, { maxBytes, signal }),
     filesOfChange: (task, commit) => readIn(task, commit, listFiles),
     fileOfChange: (task, commit, path, maxBytes) =>
       readIn(task, commit, (compared) => readFile(compared, path, maxBytes)),
-    commitFile: (file, text, message) => site.landing(() => spaceMatters(() => commitFile(site, file, text, message))),
-    commitToBranch: (files) => site.shared(() => spaceMatters(() => commitToBranch(site, files))),
-    restoreSnapshot: (ref, to) => restoreInto(site, ref, to),
+    commitFile: (file, text, message) =>
+      context.landing(() => spaceMatters(() => commitFile(context, file, text, message))),
+    commitToBranch: (files) => context.shared(() => spaceMatters(() => commitToBranch(context, files))),
+    restoreSnapshot: (ref, to) => restoreInto(context, ref, to),
     async close() {
       await pool.close();
       await trash.settled({ atMostMs: TRASH_MS });
-      await Promise.all([site.resolver.close(), site.blobs.close()]);
+      await Promise.all([context.resolver.close(), context.blobs.close()]);
     },
   };
 }
@@ -211,41 +220,41 @@ async function spaceMatters<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function openTask(site: Site, place: Standing): Promise<Worktree> {
+async function openTask(context: GitContext, place: RegisteredWorktree): Promise<Worktree> {
   if (await isThere(place.marker))
-    await putBack(site, place, 'the worktree was left showing a candidate, or in between');
-  const [{ tip }, target] = await Promise.all([tipOf(site, place), site.target()]);
-  const base = await site.mergeBase(tip, target);
+    await putBack(context, place, 'the worktree was left showing a candidate, or in between');
+  const [{ tip }, target] = await Promise.all([tipOf(context, place), context.target()]);
+  const base = await context.mergeBase(tip, target);
   const { number, branch, path } = place;
   // It has no commit and no files of its own, so it can start from the newest target.
-  if (base !== tip || base === target || !(await isUntouched(site, place, tip))) {
-    await fillSubmodules(site, place, tip, { isExact: false });
+  if (base !== tip || base === target || !(await isUntouched(context, place, tip))) {
+    await fillSubmodules(context, place, tip, { isExact: false });
     return { number, branch, path, base, tip };
   }
-  await moveTo(site, place, { commit: target, attached: true }, 'moved on to the newest target');
-  await moveRefs(site, [{ ref: place.tipRef, to: target, from: tip }]);
-  await fillSubmodules(site, place, target, { isExact: false });
+  await moveTo(context, place, { commit: target, attached: true }, 'moved on to the newest target');
+  await moveRefs(context, [{ ref: place.tipRef, to: target, from: tip }]);
+  await fillSubmodules(context, place, target, { isExact: false });
   return { number, branch, path, base: target, tip: target };
 }
 
-async function diffOf(site: Site, place: Place, maxBytes: number): Promise<Change> {
-  const [tip, target] = await Promise.all([branchTip(site, place), site.target()]);
-  const base = await site.mergeBase(tip, target);
-  return base === tip ? { files: [], sections: [], isCut: false } : readChange(site.git, [base, tip], { maxBytes });
+async function diffOf(context: GitContext, place: TaskPaths, maxBytes: number): Promise<Change> {
+  const [tip, target] = await Promise.all([branchTip(context, place), context.target()]);
+  const base = await context.mergeBase(tip, target);
+  return base === tip ? { files: [], sections: [], isCut: false } : readChange(context.git, [base, tip], { maxBytes });
 }
 
-async function provenCommits(site: Site, limit: number) {
+async function provenCommits(context: GitContext, limit: number) {
   const format = '--format=%H%x00%ct%x00%(trailers:key=Evidence,valueonly,separator=%x2C)';
-  const { stdout } = await site.git(['log', `--max-count=${limit}`, format, await site.target(), '--']);
+  const { stdout } = await context.git(['log', `--max-count=${limit}`, format, await context.target(), '--']);
   return stdout.split('\n').flatMap((line) => {
     const [commit = '', seconds = '', evidence = ''] = line.split('\0');
     return /^[0-9a-f]{64}$/.test(evidence) ? [{ commit, evidence, at: Number(seconds) * 1000 }] : [];
   });
 }
 
-async function recentCommits(site: Site, limit: number) {
+async function recentCommits(context: GitContext, limit: number) {
   const format = '--format=%H%x00%s%x00%b%x00%x00';
-  const { stdout } = await site.git(['log', `--max-count=${limit}`, format, await site.target(), '--']);
+  const { stdout } = await context.git(['log', `--max-count=${limit}`, format, await context.target(), '--']);
   return stdout.split('\0\0\n').flatMap((entry) => {
     const [commit = '', subject = '', body = ''] = entry.split('\0');
     if (commit.trim() === '') return [];
@@ -254,44 +263,44 @@ async function recentCommits(site: Site, limit: number) {
   });
 }
 
-async function removeTask(site: Site, trash: Trash, place: Place, why: string): Promise<void> {
-  const admin = await findAdmin(site, place);
-  const [tip, branch] = await site.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
+async function removeTask(context: GitContext, trash: Trash, place: TaskPaths, why: string): Promise<void> {
+  const admin = await findAdmin(context, place);
+  const [tip, branch] = await context.resolver.resolve([`${place.tipRef}^{commit}`, `${place.branchRef}^{commit}`]);
   const last = tip ?? branch;
   const [hasLanded] = await Promise.all([
-    last ? isLanded(site, last) : true,
-    saveRest(site, trash, place, { admin, last: last ?? null }, why),
+    last ? isLanded(context, last) : true,
+    saveRest(context, trash, place, { admin, last: last ?? null }, why),
   ]);
-  if (await isThere(place.path)) await site.options.beforeRemoval?.(place.path);
-  await takeDown(site, trash, place, last && !hasLanded ? [last] : []);
+  if (await isThere(place.path)) await context.options.beforeRemoval?.(place.path);
+  await takeDown(context, trash, place, last && !hasLanded ? [last] : []);
 }
 
 /** Files that differ from the last commit, and commits that are on no branch of ours. */
 async function saveRest(
-  site: Site,
+  context: GitContext,
   trash: Trash,
-  place: Place,
+  place: TaskPaths,
   { admin, last }: { admin: string | null; last: string | null },
   why: string,
 ): Promise<void> {
   const hasFiles = await isThere(place.path);
-  if (hasFiles && admin && last) await takeSnapshot(site, await stand(site, trash, place, []), why);
-  else if (hasFiles) await snapshotFolder(site, place, last ? [last] : [], why);
+  if (hasFiles && admin && last) await takeSnapshot(context, await registerWorktree(context, trash, place, []), why);
+  else if (hasFiles) await snapshotFolder(context, place, last ? [last] : [], why);
   else if (admin && last) {
-    const strays = await strayCommits(site, { ...place, admin }, last);
-    if (strays.length > 0) await keepCommits(site, place, last, strays, why);
+    const strays = await strayCommits(context, { ...place, admin }, last);
+    if (strays.length > 0) await keepCommits(context, place, last, strays, why);
   }
 }
 
 /** A leftover that cannot be removed does not block the others. */
-async function collect(site: Site, trash: Trash, alive: WorktreeRef[]): Promise<string[]> {
+async function collect(context: GitContext, trash: Trash, alive: WorktreeRef[]): Promise<string[]> {
   const gone: string[] = [];
   const failures: unknown[] = [];
-  for (const leak of await findLeaks(site, alive)) {
-    const place = leakedPlace(site, leak);
+  for (const leak of await findLeaks(context, alive)) {
+    const place = leakedPlace(context, leak);
     const why = 'left over from a task that is no longer active';
-    await site
-      .perTask(place.name)(() => removeTask(site, trash, place, why))
+    await context
+      .perTask(place.name)(() => removeTask(context, trash, place, why))
       .then(
         () => gone.push(...leak.what),
         (error: unknown) => failures.push(error),
@@ -301,14 +310,14 @@ async function collect(site: Site, trash: Trash, alive: WorktreeRef[]): Promise<
   return gone;
 }
 
-const leakedPlace = (site: Site, leak: Leak): Place => {
-  const place = site.place({ number: leak.number, branch: leak.branch || `task/${leak.name}` });
-  return { ...place, path: join(site.dataDir, 'worktrees', leak.name) };
+const leakedPlace = (context: GitContext, leak: Leak): TaskPaths => {
+  const place = context.pathsOf({ number: leak.number, branch: leak.branch || `task/${leak.name}` });
+  return { ...place, path: join(context.dataDir, 'worktrees', leak.name) };
 };
 
-async function restoreInto(site: Site, ref: string, to: string): Promise<string> {
+async function restoreInto(context: GitContext, ref: string, to: string): Promise<string> {
   const full = ref.startsWith(`${SNAPSHOTS}/`) ? ref : `${SNAPSHOTS}/${ref}`;
-  const [commit] = await site.resolver.resolve([`${full}^{commit}`]);
+  const [commit] = await context.resolver.resolve([`${full}^{commit}`]);
   if (!commit)
     throw new AppError('not_found', `there is no snapshot ${ref}`, { hint: '`tidemill snapshots` lists them.' });
   const folder = resolve(to);
@@ -323,9 +332,9 @@ async function restoreInto(site: Site, ref: string, to: string): Promise<string>
   }
   if (there) await rmdir(folder);
   await mkdir(folder, { recursive: true });
-  const index = join(site.dataDir, 'index', `restore-${process.pid}-${site.next()}.look`);
+  const index = join(context.dataDir, 'index', `restore-${process.pid}-${context.next()}.look`);
   try {
-    await site.git(['read-tree', '-u', '--reset', commit], {
+    await context.git(['read-tree', '-u', '--reset', commit], {
       cwd: folder,
       env: { GIT_WORK_TREE: folder, GIT_INDEX_FILE: index },
     });

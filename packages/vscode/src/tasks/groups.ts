@@ -1,4 +1,4 @@
-import { HELD_WORDS, type Project, stageOrder, type TaskSummary } from '@tidemill/contract';
+import { HELD_REASONS, type Project, stageOrder, type TaskSummary } from '@tidemill/contract';
 import { stageText } from '../words.ts';
 
 export interface TaskGroup {
@@ -36,8 +36,8 @@ const byUrgency = (a: TaskSummary, b: TaskSummary) => a.priority - b.priority ||
 export function noteOf(task: TaskSummary): string {
   const { worker, blocked, openQuestions, waiting, unmet, after, conflictsWith } = task;
   if (worker) return worker;
-  if (blocked) return HELD_WORDS[blocked.reason];
-  if (openQuestions.length > 0) return HELD_WORDS.question;
+  if (blocked) return HELD_REASONS[blocked.reason];
+  if (openQuestions.length > 0) return HELD_REASONS.question;
   if (waiting) return waiting;
   if (unmet > 0) return `after ${after.map((number) => `#${number}`).join(', ')}`;
   if (conflictsWith.length > 0) return 'will conflict';

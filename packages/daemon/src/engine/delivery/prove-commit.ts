@@ -3,7 +3,7 @@ import type { GateReport } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
 import { prepareCheckout } from '../stages/environment.ts';
-import { latest, runTwice } from '../stages/two-tries.ts';
+import { latest, runWithRetry } from '../stages/gate-retry.ts';
 
 type CommitProof = { reports: GateReport[]; failed: string | null };
 
@@ -27,7 +27,7 @@ export async function proveCommit(
     const prepare = () => prepareCheckout(deps, checkout, { signal, ...compared });
     const broken = await prepare();
     if (broken !== null) return { reports: [], failed: `the checkout could not be prepared: ${broken}` };
-    const reports = await runTwice(gates, {
+    const reports = await runWithRetry(gates, {
       ...{ path, tree, commit, files, signal, isLanded: true },
       changes: () => checkout.changes(),
       reset: async () => {

@@ -1,5 +1,5 @@
 import { AppError, categoryId, type Job, type Proposal } from '@tidemill/contract';
-import { fenced } from '@tidemill/core';
+import { codeBlock } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { openItems } from '../loop/open-items.ts';
 
@@ -62,7 +62,7 @@ async function openIssues(deps: EngineDeps): Promise<string> {
     const name = key.slice(key.lastIndexOf('#'));
     return `- ${name} ${title.replace(/\s+/g, ' ').slice(0, LONGEST_TITLE).toWellFormed()}`;
   });
-  return lines.length === 0 ? '' : fenced(lines.join('\n'), '');
+  return lines.length === 0 ? '' : codeBlock(lines.join('\n'), '');
 }
 
 function lineOf({ draft, status, outcome, why, score }: Proposal): string {

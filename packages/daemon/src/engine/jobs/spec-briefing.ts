@@ -1,6 +1,6 @@
 import type { Evidence, Idea, Job, Spec, SpecVersion, Task } from '@tidemill/contract';
 import { specVersionId } from '@tidemill/contract';
-import { critiqueOf, fenced, nextMigrations, specDocument } from '@tidemill/core';
+import { codeBlock, critiqueOf, nextMigrations, specDocument } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 
 type Text = Record<'ideaSection' | 'knowledgeSection' | 'revisionSection' | 'sizeSection', string>;
@@ -52,7 +52,7 @@ export async function critiqueBriefing(
 ): Promise<Record<'draftSection', string>> {
   const spec = await store.record('spec', subjectId);
   const row = spec ? await store.record('spec_version', specVersionId(spec.id, spec.version)) : null;
-  return { draftSection: row ? heading('The draft', fenced(specDocument(row.draft), 'markdown')) : '' };
+  return { draftSection: row ? heading('The draft', codeBlock(specDocument(row.draft), 'markdown')) : '' };
 }
 
 /** Characters of one document of an idea, and of all of them, in a prompt. */
@@ -64,7 +64,7 @@ function ideaDocuments({ artifacts, decisions, risks }: Idea): string {
   const documents = artifacts.flatMap(({ type, summary, content }) =>
     type === 'brief' || summary + content === ''
       ? []
-      : [heading(`Idea: ${type}`, fenced((content || summary).slice(0, MOST_OF_ONE), 'markdown'))],
+      : [heading(`Idea: ${type}`, codeBlock((content || summary).slice(0, MOST_OF_ONE), 'markdown'))],
   );
   const listed = (lines: string[]) => lines.map((line) => `- ${oneLine(line)}`).join('\n');
   const lists = [
@@ -83,12 +83,12 @@ function ideaDocuments({ artifacts, decisions, risks }: Idea): string {
 function revision({ version, draft, comments }: SpecVersion, critique: Spec['critique']): string {
   const said = comments.map(({ line, quote, text }) => {
     const place = line === 0 ? 'On all of it' : `On line ${line} ("${quote}")`;
-    return text.includes('\n') ? `- ${place}:\n\n${fenced(text, 'text')}\n` : `- ${place}: ${text}`;
+    return text.includes('\n') ? `- ${place}:\n\n${codeBlock(text, 'text')}\n` : `- ${place}: ${text}`;
   });
   const found = critique?.findings.map(({ task, text }) => `- ${task === '' ? '' : `${task}: `}${oneLine(text)}`) ?? [];
   const doubts = heading('A critic found in it', found.join('\n'));
   const wanted = said.length === 0 ? '' : `\n\n${heading('Requested changes', said.join('\n'))}`;
-  return `${heading(`Version ${version}, which you are to improve`, fenced(specDocument(draft), 'markdown'))}${wanted}${doubts === '' ? '' : `\n\n${doubts}`}`;
+  return `${heading(`Version ${version}, which you are to improve`, codeBlock(specDocument(draft), 'markdown'))}${wanted}${doubts === '' ? '' : `\n\n${doubts}`}`;
 }
 
 const oneLine = (text: string) => text.replaceAll(/\s+/g, ' ').trim();
@@ -112,7 +112,7 @@ export async function judgeBriefing(
       const task = tasks.get(taskId);
       if (task) lines.push(taskLine(task, await store.evidence({ projectId: spec.projectId, taskId })));
     }
-    parts.push(`### ${id}\n\n${fenced(text, 'text')}\n\n${lines.join('\n')}`);
+    parts.push(`### ${id}\n\n${codeBlock(text, 'text')}\n\n${lines.join('\n')}`);
   }
   return { requirementsSection: heading(`Requirements of "${spec.title}"`, parts.join('\n\n')) };
 }

@@ -1,5 +1,5 @@
 import { personActor, type Trace, TraceDraft } from '@tidemill/contract';
-import type { HandmadeCommit, Rewrite } from '../../ports.ts';
+import type { PersonCommit, Rewrite } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
 /** A landed change that a person changes later than this was not wrong; the project moved on. */
@@ -36,7 +36,7 @@ export class HandChanges {
     const since = clock.now() - WINDOW_MS;
     const landings = await this.#landings(since);
     const landed = landings.map(({ commit }) => commit);
-    const commits = landed.length === 0 ? [] : await workspace.handmadeCommits({ since, landed, seen: this.#seen });
+    const commits = landed.length === 0 ? [] : await workspace.commitsByPeople({ since, landed, seen: this.#seen });
     const found: NewTrace[] = [];
     for (const commit of commits) found.push(...(await this.#corrections(commit, landings)));
     for (const { commit } of commits) this.#seen.add(commit);
@@ -54,7 +54,7 @@ export class HandChanges {
     return recent.map((landing) => ({ ...landing, number: numbers.get(landing.taskId) ?? null }));
   }
 
-  async #corrections(made: HandmadeCommit, landings: readonly Landing[]): Promise<NewTrace[]> {
+  async #corrections(made: PersonCommit, landings: readonly Landing[]): Promise<NewTrace[]> {
     const found: NewTrace[] = [];
     for (const landing of landings) {
       const isRevert = made.reverts.some((hash) => landing.commit.startsWith(hash));
@@ -65,19 +65,19 @@ export class HandChanges {
     return found;
   }
 
-  async #reverted(made: HandmadeCommit, landing: Landing): Promise<NewTrace> {
+  async #reverted(made: PersonCommit, landing: Landing): Promise<NewTrace> {
     const files = await this.#deps.workspace.filesIn(landing.commit, 'parent');
     const what = `${made.author} reverted the landed change of #${landing.number}: ${made.subject}`;
     return this.#trace(made, landing, { verb: 'reverted', files, what, why: made.body || null, correct: null });
   }
 
-  #rewritten(made: HandmadeCommit, landing: Landing, { files, lines, patch }: Rewrite): NewTrace {
+  #rewritten(made: PersonCommit, landing: Landing, { files, lines, patch }: Rewrite): NewTrace {
     const what = `${made.author} replaced ${lines} lines of the landed change of #${landing.number}: ${made.subject}`;
     return this.#trace(made, landing, { verb: 'rewritten', files, what, why: made.body || null, correct: patch });
   }
 
   #trace(
-    made: HandmadeCommit,
+    made: PersonCommit,
     { taskId, number }: Landing,
     { verb, ...said }: { verb: string } & Pick<Trace, 'files' | 'what' | 'why' | 'correct'>,
   ): NewTrace {

@@ -1,11 +1,11 @@
 import { AppError, type Task } from '@tidemill/contract';
-import { closesNothing, forgeWaitsFor, judgeChecks } from '@tidemill/core';
+import { forgeWaitsFor, judgeChecks, withoutClosingKeywords } from '@tidemill/core';
 import type { BranchChecks, Candidate, PullRequest } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import { proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
+import { enterForgeQueue } from './forge-queue.ts';
 import { landingMessage, waitFor } from './land.ts';
-import { enterQueue } from './merge-queue.ts';
 import type { MergeTools } from './merge-stage.ts';
 import { settleMerged } from './merged-pull.ts';
 import { passOn, takeBack } from './pull-comments.ts';
@@ -223,12 +223,12 @@ async function merge(
     if (now.tree !== tree) return offer(deps, leased, now, pull, tools);
   }
   if (by === 'queue') {
-    const place = await enterQueue(deps, leased, pull, forge);
+    const place = await enterForgeQueue(deps, leased, pull, forge);
     if (place === 'over') return;
     if (place === 'queued') return look(leased, pull, `Pull request #${pull.number} is in the merge queue of GitHub.`);
   }
   const [, ...message] = landingMessage(task, await proofHash(deps, tree)).split('\n\n');
-  const title = `${closesNothing(task.title.slice(0, 200))} (#${pull.number})`;
+  const title = `${withoutClosingKeywords(task.title.slice(0, 200))} (#${pull.number})`;
   const merged = await forge.merge(pull, { commit, method: settings.method, by, title, message: message.join('\n\n') });
   if (merged.kind === 'queued')
     return look(leased, pull, `GitHub merges pull request #${pull.number} when its checks pass.`);

@@ -1,5 +1,5 @@
 import type { Task } from '@tidemill/contract';
-import { closesNothing, taskGates } from '@tidemill/core';
+import { taskGates, withoutClosingKeywords } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import { isProven, proofHash } from '../stages/prove.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
@@ -132,7 +132,7 @@ export function landingMessage(task: Task, evidence: string): string {
   const built = task.context.findLast((entry) => entry.source === 'agent' && entry.entryType !== 'plan_summary');
   const summary = built?.said ?? built?.summary ?? '';
   const trailers = `Task: #${task.number}\nEvidence: ${evidence}`;
-  return [closesNothing(task.title), closesNothing(summary.trim()), trailers]
+  return [withoutClosingKeywords(task.title), withoutClosingKeywords(summary.trim()), trailers]
     .filter((part) => part !== '')
     .join('\n\n');
 }

@@ -63,7 +63,8 @@ async function turn(deps: EngineDeps, batch: Batch, tools: MergeTools): Promise<
   if (await settlePrepared(deps, head, tools.target)) return 'over';
   // With a pull request, that is looked at first: people may have merged it.
   const isOffered = deps.pullRequests && head.task.pull;
-  if (!isOffered && wayBack(deps.project.rules, head.task) !== null) return over(head.must({ type: 'stage.hear' }));
+  if (!isOffered && wayBack(deps.project.rules, head.task) !== null)
+    return over(head.must({ type: 'stage.return_to_builder' }));
   if (obstacle !== null) return over(waitFor(head, obstacle, held === null ? WATCHED : HELD));
   const blind = await blindObstacle(deps);
   if (blind !== null) return over(waitFor(head, blind, HELD));

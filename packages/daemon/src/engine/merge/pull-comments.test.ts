@@ -31,7 +31,7 @@ async function heard(
   return { isBack: await passOn(leased as unknown as LeasedTask, PULL, around), done, unqueued };
 }
 const passed = async (...given: Parameters<typeof heard>) =>
-  (await heard(...given)).done.find(({ type }) => type === 'merge.pass_on');
+  (await heard(...given)).done.find(({ type }) => type === 'merge.record_comments');
 
 describe('comments on a pull request', () => {
   test('send the task back with what each says, where it is about and who wrote it', async () => {
@@ -44,7 +44,7 @@ describe('comments on a pull request', () => {
     expect(done).toMatchObject([
       { type: 'merge.note_pull', number: 7, url: 'https://x/7' },
       {
-        type: 'merge.pass_on',
+        type: 'merge.record_comments',
         seen: { comment: 3, line: 2, review: 0 },
         authors: ['ada', 'bob'],
         feedback: [
@@ -104,12 +104,12 @@ describe('comments on a pull request', () => {
     const feedback = [{ kind: 'person', text: 'other words', files: [], isUnread: true }] as Task['feedback'];
     expect(await heard([], { feedback }, 'auto')).toEqual({
       isBack: true,
-      done: [{ type: 'stage.hear' }],
+      done: [{ type: 'stage.return_to_builder' }],
       unqueued: [7],
     });
     expect((await heard([comment(1)], { feedback })).done.map(({ type }) => type)).toEqual([
       'merge.note_pull',
-      'merge.pass_on',
+      'merge.record_comments',
     ]);
   });
 });

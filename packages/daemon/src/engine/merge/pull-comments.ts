@@ -26,13 +26,13 @@ export async function passOn(
   if (fresh.length === 0 && !isOfIssue) return false;
   await takeBack(leased.task, pull, { forge, settings });
   if (isOfIssue) {
-    await leased.must({ type: 'stage.hear' });
+    await leased.must({ type: 'stage.return_to_builder' });
     return true;
   }
   await leased.must({ type: 'merge.note_pull', number: pull.number, url: pull.url });
   const authors = [...new Set(fresh.map(({ author }) => author))];
   await leased.must({
-    type: 'merge.pass_on',
+    type: 'merge.record_comments',
     seen: newest(wanted.length > fresh.length ? fresh : all, seen),
     authors,
     feedback: feedbackOf(fresh, pull),

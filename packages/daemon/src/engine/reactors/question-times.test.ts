@@ -12,8 +12,8 @@ import { openStore } from '../../store/open.ts';
 import type { EngineDeps } from '../deps.ts';
 import { withQuestion } from '../stages/run-questions.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
+import { CatalogueTriggers } from './catalogue-triggers.ts';
 import { ReactorHost } from './host.ts';
-import { Occasions } from './occasions.ts';
 import { QuestionTimes } from './question-times.ts';
 
 const projectId = 'project_1';
@@ -57,7 +57,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 
 async function start(): Promise<void> {
   const after = await store.lastSeq();
-  for (const reactor of [new QuestionTimes(deps), new Occasions(deps)]) host.add(reactor, after);
+  for (const reactor of [new QuestionTimes(deps), new CatalogueTriggers(deps)]) host.add(reactor, after);
   await settled();
 }
 

@@ -10,7 +10,7 @@ import {
 import { TRACED_EVENTS } from '@tidemill/core';
 import { afterEach, describe, expect, test } from 'vitest';
 import { EngineBed } from '../../../../../test/support/engine-bed.ts';
-import type { Agent, HandmadeCommit } from '../../ports.ts';
+import type { Agent, PersonCommit } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
 const MINUTE = 60_000;
@@ -161,12 +161,12 @@ describe('corrections by people', () => {
     const [one, two] = await bed.store.tasks({ projectId: bed.projectId });
     const made = { author: 'Ada', body: 'It broke the import.', at: bed.clock.now() };
     const rewrite = { landed: two!.landedCommit!, files: ['src/a.ts'], lines: 7, patch: '-old\n+new' };
-    const commits: HandmadeCommit[] = [
+    const commits: PersonCommit[] = [
       { ...made, commit: 'c1', subject: 'Revert "One"', reverts: [one!.landedCommit!], rewrites: [] },
       { ...made, commit: 'c2', subject: 'Handle null', reverts: [], rewrites: [rewrite] },
       { ...made, commit: 'c3', subject: 'A typo', reverts: [], rewrites: [{ ...rewrite, lines: 1 }] },
     ];
-    bed.repository.handmadeCommits = async () => commits as never;
+    bed.repository.commitsByPeople = async () => commits as never;
     bed.repository.targetCommit = async () => 'c3';
     await bed.pass(3 * MINUTE);
     await bed.stop();

@@ -3,7 +3,7 @@ import type { CleanCheckout, GateReport } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
 import { EnvironmentError, prepareCheckout } from '../stages/environment.ts';
-import { latest, runTwice } from '../stages/two-tries.ts';
+import { latest, runWithRetry } from '../stages/gate-retry.ts';
 import type { LeasedJob } from '../workers/leased-work.ts';
 
 export interface TriedWork {
@@ -115,5 +115,5 @@ async function run(
     reset,
     changes: () => checkout.changes(),
   };
-  return latest(await runTwice(deps.gates, request));
+  return latest(await runWithRetry(deps.gates, request));
 }

@@ -12,7 +12,7 @@ import {
   type Usage,
 } from '@tidemill/contract';
 import { isInfrastructure, judgedBy, maxValidationRetries } from '@tidemill/core';
-import type { Agent, Bench } from '../../ports.ts';
+import type { Agent, BorrowingRepository } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { Setback } from '../dispatch/agent-backoff.ts';
 import { AgentRun, type RunBrief } from '../stages/agent-run.ts';
@@ -73,7 +73,7 @@ export async function runReplay(
   const brief = (feedback: Feedback[]) => briefOf(deps, found, feedback);
   const run = new AgentRun(deps, leased, { runId, mode: MODE, playedMode: PLAYED, agent, brief });
   try {
-    const bench = await deps.workspace.bench(leased.job.id, found.recorded.base);
+    const bench = await deps.workspace.borrowingRepository(leased.job.id, found.recorded.base);
     try {
       const end = await attempt(deps, leased, { trial: found, bench, run, baseline });
       if ('setback' in end) {
@@ -127,7 +127,7 @@ const agentOf = ({ agentFor }: EngineDeps, { agent }: ReplayVariant): Agent =>
 
 interface Attempted {
   trial: Trial;
-  bench: Bench;
+  bench: BorrowingRepository;
   run: AgentRun;
   baseline: Baseline;
 }
@@ -173,7 +173,11 @@ async function attempt(deps: EngineDeps, leased: LeasedJob, { trial, bench, run,
 }
 
 /** Returns why the folder cannot be used; null when it can. */
-async function prepare(deps: EngineDeps, leased: LeasedJob, { path, base }: Bench): Promise<string | null> {
+async function prepare(
+  deps: EngineDeps,
+  leased: LeasedJob,
+  { path, base }: BorrowingRepository,
+): Promise<string | null> {
   const worktree = { number: 0, branch: '', path, base, tip: base };
   const prepared = await deps.preparation?.worktree(worktree, leased);
   leased.sign();

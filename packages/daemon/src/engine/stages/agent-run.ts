@@ -316,7 +316,7 @@ export class AgentRun {
     this.#session = session;
     if (session === this.#recordedSession) return;
     this.#recordedSession = session;
-    this.#note({ type: 'run.know_session', runId: this.#runId, session }, 'the session');
+    this.#note({ type: 'run.record_session', runId: this.#runId, session }, 'the session');
   }
 
   #progress(report: ProgressReport): void {

@@ -5,8 +5,8 @@ import type { EngineDeps } from '../deps.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { type FoundDeciding, findDeciding } from './deciding.ts';
 import { EnvironmentError, PREPARE, prepareCheckout } from './environment.ts';
+import { latest } from './gate-retry.ts';
 import { isProven, type Prover } from './prove.ts';
-import { latest } from './two-tries.ts';
 
 /** Work with the files of it that decide what gates check. */
 export interface JudgedWork extends Pick<FoundDeciding, 'changed'> {

@@ -6,7 +6,7 @@ import { Tripwires } from '../tripwire/tripwires.ts';
 import type { LeasedTask } from '../workers/leased-work.ts';
 import { Baseline } from './baseline.ts';
 import { Environment, EnvironmentError, PREPARE, prepareCheckout } from './environment.ts';
-import { latest, runTwice } from './two-tries.ts';
+import { latest, runWithRetry } from './gate-retry.ts';
 import { heldText, openWorkflows, refusedFeedback, WORKFLOW_FILES } from './workflow-files.ts';
 
 /** The work to prove. */
@@ -173,7 +173,7 @@ export class Prover {
       if (only.length > 0 && newest.get(INTEGRITY_GATE)?.status === 'pass')
         return gates.run({ ...request, only, again: only.filter((gate) => newest.get(gate)?.status === 'fail') });
     }
-    return tries === 'twice' ? runTwice(gates, request) : gates.run(request);
+    return tries === 'twice' ? runWithRetry(gates, request) : gates.run(request);
   }
 
   /** Whether gates whose figures count ran no test on the target, although tests are wanted. */

@@ -1,4 +1,4 @@
-import { type CallEntry, type Mode, plainLine, plainText, recordableCall, shownCall } from '@tidemill/contract';
+import { type CallEntry, callToRecord, type Mode, plainLine, plainText, shownCall } from '@tidemill/contract';
 import type { GuardVerdict, ToolCall } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 import type { FencedCommand } from '../workers/leased-work.ts';
@@ -48,7 +48,7 @@ export class RunGuard {
 
   /** Also for a call that an adapter refused although no guard denied it. */
   denied(call: ToolCall, worktree: string, { guard, reason, ...more }: Omit<GuardVerdict & { kind: 'deny' }, 'kind'>) {
-    const kept = recordableCall(call, worktree);
+    const kept = callToRecord(call, worktree);
     const said = { tool: plainLine(call.tool), reason: plainText(reason) };
     this.#run.note({ type: 'guard.deny', runId: this.#run.runId, guard, ...said, call: kept }, 'a denial');
     this.#record(call, worktree, { kind: 'deny', guard, reason, ...more });
@@ -72,7 +72,7 @@ export class RunGuard {
 
   #entry(call: ToolCall, worktree: string, said: Pick<CallEntry, 'verdict' | 'guard' | 'observed'>): CallEntry {
     const { runId: from, mode } = this.#run;
-    return { ...recordableCall(call, worktree), at: this.#deps.clock.now(), source: 'run', from, mode, ...said };
+    return { ...callToRecord(call, worktree), at: this.#deps.clock.now(), source: 'run', from, mode, ...said };
   }
 
   /** A guard that only observes would have refused the call. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { GateCounts } from '@tidemill/contract';
 import { expect, test } from 'vitest';
-import type { Field, Source } from './field.ts';
+import type { CandidateCopy, Source } from './candidate-copy.ts';
 import type { KnownGate } from './known-faults.ts';
 import type { Planting } from './planting.ts';
 import { blindTests } from './survivors.ts';
@@ -53,7 +53,7 @@ async function tried({ before, after, tests = TESTS, ms = 1 }: Work, knownGate: 
     countWithOld: (_, texts, gates) => withOld(byName(texts), gates),
     countOnTarget: (texts, gates) => onTarget(byName(texts), gates),
   };
-  const field: Field = {
+  const field: CandidateCopy = {
     ...{ changed: sources, concerned: [], others: [], isApart: false, surroundings: '' },
     tests: tests === TESTS ? [] : ['half.test.js'],
   };

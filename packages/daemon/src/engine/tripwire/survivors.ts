@@ -1,12 +1,12 @@
 import { ranTests } from '@tidemill/contract';
 import { brokenTogether, casesIn } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
-import type { Field, Source } from './field.ts';
+import type { CandidateCopy, Source } from './candidate-copy.ts';
 import type { KnownFaults } from './known-faults.ts';
 import type { BlindGate, Planting } from './planting.ts';
 
 /** `times`, `usual`: how long each gate takes on the candidate, and how many tests it runs. */
-type Look = Planting & { field: Field; seed: string; times: Map<string, number>; usual: Map<string, number> };
+type Look = Planting & { field: CandidateCopy; seed: string; times: Map<string, number>; usual: Map<string, number> };
 
 /** For a gate that takes longer, it is left to chance whether the planted fault is one that a blind test should notice. */
 const MOST_MS = 30_000;

@@ -1,9 +1,17 @@
 import { type Mutant, mutantsOf, planted } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { Baseline } from '../stages/baseline.ts';
-import { failingElsewhere } from './elsewhere.ts';
-import { brokenTexts, type Field, faultsIn, fieldOf, nearest, type PlantedFault } from './field.ts';
+import {
+  brokenTexts,
+  type CandidateCopy,
+  candidateCopyOf,
+  faultsIn,
+  nearest,
+  type PlantedFault,
+} from './candidate-copy.ts';
+import { examineChangedLines } from './changed-lines.ts';
 import { KnownFaults } from './known-faults.ts';
+import { failingInOtherSurroundings } from './other-surroundings.ts';
 import {
   type BlindGate,
   type Examined,
@@ -13,7 +21,6 @@ import {
   type TrialCandidate,
   testsRun,
 } from './planting.ts';
-import { examineRewritten } from './rewritten.ts';
 import { blindTests } from './survivors.ts';
 import type { GateSight, TrialAsker } from './trial.ts';
 
@@ -26,7 +33,7 @@ const STRIKES = 2;
 const SLOW_MS = 60_000;
 
 interface Look extends TrialCandidate, Planting {
-  field: Field;
+  field: CandidateCopy;
   seed: string;
 }
 
@@ -63,7 +70,7 @@ export class Tripwires {
     if (gates.length === 0) return [];
     const { commit, base } = candidate;
     const seed = this.#deps.ids.next('tripwire');
-    const field = await fieldOf(this.#deps, commit, base, seed);
+    const field = await candidateCopyOf(this.#deps, commit, base, seed);
     if (field.changed.length + field.concerned.length + field.others.length === 0) return [];
     const look = await this.#lookAt(candidate, field, seed);
     const { seeing: readers, blind } = await this.#withReaders(look, gates, 'landing');
@@ -76,7 +83,7 @@ export class Tripwires {
     const seeing = without(readers, tests.blind).filter((gate) => !known.includes(gate));
     const { changed, concerned, others } = nearest(field);
     const common = await this.#examine(look, changed, seeing);
-    const anew = await examineRewritten(this.#deps, look, changed, common.open);
+    const anew = await examineChangedLines(this.#deps, look, changed, common.open);
     const first = { blind: [...common.blind, ...anew.blind], open: anew.open };
     blind.push(...first.blind);
     // Code that looks at its own file may be blind only as long as that file is unchanged. Another part may blind others.
@@ -91,7 +98,12 @@ export class Tripwires {
   /** Returns those of the gates that the candidate passes only where it is proven. */
   async failingElsewhere(candidate: TrialCandidate, gates: string[]): Promise<BlindGate[]> {
     const times = await gateTimes(this.#deps, candidate.commit);
-    return failingElsewhere(this.#deps, candidate, plantingOf(this.#deps, this.#baseline, candidate, times), gates);
+    return failingInOtherSurroundings(
+      this.#deps,
+      candidate,
+      plantingOf(this.#deps, this.#baseline, candidate, times),
+      gates,
+    );
   }
 
   /** The landed commit up to which the gate was checked after landings; null: none yet. */
@@ -112,7 +124,7 @@ export class Tripwires {
     const rounds = (this.#rounds.get(`${gate} ${commit}`) ?? 0) + 1;
     if (tries >= MOST_TRIES_IN_ALL || rounds > ENOUGH) return false;
     const seed = this.#deps.ids.next('tripwire');
-    const field = await fieldOf(this.#deps, commit, commit, seed);
+    const field = await candidateCopyOf(this.#deps, commit, commit, seed);
     const { others } = nearest(field);
     const here = noticed.filter((known) => others.some(({ before }) => before.oid === known.oid));
     const unknown = others.filter(({ path }) => !here.some(({ file }) => file === path));
@@ -125,7 +137,7 @@ export class Tripwires {
     return true;
   }
 
-  async #lookAt(candidate: TrialCandidate, field: Field, seed: string): Promise<Look> {
+  async #lookAt(candidate: TrialCandidate, field: CandidateCopy, seed: string): Promise<Look> {
     const times = await gateTimes(this.#deps, candidate.commit);
     return { ...candidate, ...plantingOf(this.#deps, this.#baseline, candidate, times), field, seed };
   }
@@ -168,7 +180,7 @@ export class Tripwires {
   }
 
   /** Plants one fault after the other until each gate has noticed one, or is blind. `open`: nothing is known. */
-  async #examine(look: Look, sources: Field['changed'], gates: string[]): Promise<Examined> {
+  async #examine(look: Look, sources: CandidateCopy['changed'], gates: string[]): Promise<Examined> {
     let open = gates;
     const strikes = new Map<string, Mutant[]>();
     const noticed = (await Promise.all(gates.map((gate) => this.#known.of(gate)))).flatMap((known) => known.noticed);

@@ -142,7 +142,7 @@ export class Slot {
     const isMerge = stage?.actor === 'system' && stage.does === 'merge';
     // What people said comes before a proof and a review of what they want changed. The merge stage sees to it itself.
     if (!isMerge && wayBack(rules, leased.task) !== null) {
-      await leased.must({ type: 'stage.hear' });
+      await leased.must({ type: 'stage.return_to_builder' });
       return null;
     }
     if (stage?.actor === 'agent') {

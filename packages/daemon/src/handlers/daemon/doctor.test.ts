@@ -28,7 +28,7 @@ test('doctor lists the reactors of a running daemon: position, how far behind, l
   expect(names).toEqual(
     expect.arrayContaining([
       ...['workers', 'heartbeats', 'session-files', 'leases', 'lease-expiry', 'supervision', 'worktrees'],
-      ...['conflict-settling', 'spending', 'jobs', 'question-times', 'occasions', 'landed', 'outages'],
+      ...['conflict-recovery', 'spending', 'jobs', 'question-times', 'catalogue-triggers', 'landed', 'outages'],
       ...['housekeeping', 'stream'],
     ]),
   );

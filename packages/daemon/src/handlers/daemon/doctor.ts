@@ -6,7 +6,7 @@ import { aliveRefs } from '../../engine/dispatch/recovery.ts';
 import { examineLanded } from '../../engine/reactors/landed.ts';
 import { readablePlaces } from '../../process/network-settings.ts';
 import { UNHELD } from '../../process/sandbox.ts';
-import { sandboxSight } from '../../process/sight.ts';
+import { visiblePathsOf } from '../../process/visible-paths.ts';
 import type { Services } from '../context.ts';
 import { chainFaultsOf } from '../record/evidence.ts';
 import { sayHowMuch } from './data-size.ts';
@@ -130,7 +130,7 @@ async function sayWhatIsSeen(services: Services, { name, root }: Project, config
   if (config.sandbox === 'off') return say('warning', 'sandbox', `${name}: sandbox: off in its config`, UNHELD);
   if (!(await services.machine.sandbox()).active) return; // already reported for the machine
   const readable = readablePlaces(config.readable, root);
-  const sight = await sandboxSight({ root, dataDir: services.machine.folder.path, readable });
+  const sight = await visiblePathsOf({ root, dataDir: services.machine.folder.path, readable });
   say('ok', 'sandbox', sight.machine);
   say('ok', 'sandbox', `${name}: ${sight.project}`);
 }

@@ -1,8 +1,8 @@
-import { emergencyImpact, emergencyStop } from '../fleet/emergency.ts';
 import type { Handlers } from '../handler.ts';
 import { showBudget } from '../project/budget.ts';
 import { refuseWithoutDaemon } from '../project/project.ts';
 import { listAgents } from '../project/settings.ts';
+import { emergencyImpact, emergencyStop } from '../worker/emergency.ts';
 import { addToken, listTokens, revokeToken, whoami } from './access.ts';
 import { doctor } from './doctor.ts';
 

@@ -2,7 +2,7 @@ import type { FeedbackDetail, FeedbackItem, RouteRequest } from '@tidemill/contr
 import type { Services } from '../context.ts';
 import { numbered, projectOf, unwrap } from '../find.ts';
 import type { Handlers, Signed } from '../handler.ts';
-import { ranked } from '../people/question.ts';
+import { ranked } from '../question/question.ts';
 
 export const feedbackHandlers: Handlers<'feedback'> = {
   feedbackList: listFeedback,

@@ -4,7 +4,7 @@ import { messagesOf } from '../../engine/ideas/conversation.ts';
 import type { Services } from '../context.ts';
 import { numbered, projectOf, unwrap } from '../find.ts';
 import type { Handlers } from '../handler.ts';
-import { openQuestionsAbout } from '../people/question.ts';
+import { openQuestionsAbout } from '../question/question.ts';
 
 const SHOWN_MESSAGES = 100;
 

@@ -1,8 +1,14 @@
-import { DEFAULT_ROUTING, type RouteRequest, type RouteRow, reactorRows, routeRows } from '@tidemill/contract';
+import {
+  DEFAULT_ROUTING,
+  type EventRouteRow,
+  eventRouteRows,
+  type RouteRequest,
+  reactorRows,
+} from '@tidemill/contract';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
 
-export async function showRouting(services: Services, input: RouteRequest<'routing'>): Promise<RouteRow[]> {
+export async function showRouting(services: Services, input: RouteRequest<'routing'>): Promise<EventRouteRow[]> {
   const { routing = DEFAULT_ROUTING } = (await projectOf(services, input.project)).rules;
-  return input.all ? [...routeRows(routing), ...reactorRows()] : routeRows(routing);
+  return input.all ? [...eventRouteRows(routing), ...reactorRows()] : eventRouteRows(routing);
 }

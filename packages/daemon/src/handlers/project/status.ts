@@ -12,10 +12,10 @@ import { CONFIG_FILE } from '../../config/check.ts';
 import type { Workload } from '../../ports.ts';
 import type { Services } from '../context.ts';
 import { projectOf } from '../find.ts';
-import { workerViews } from '../fleet/fleet.ts';
-import { openAlerts, showInbox } from '../people/inbox.ts';
-import { humanStages, needsYou } from '../people/needs-you.ts';
-import { openQuestions } from '../people/question.ts';
+import { openAlerts, showInbox } from '../inbox/inbox.ts';
+import { humanStages, needsYou } from '../inbox/needs-you.ts';
+import { openQuestions } from '../question/question.ts';
+import { workerViews } from '../worker/worker.ts';
 import { accountView } from './budget.ts';
 import type { StatusLook } from './status-cache.ts';
 

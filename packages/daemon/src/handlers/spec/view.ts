@@ -23,7 +23,7 @@ import { gotchasOf } from '../../engine/flows/spec.ts';
 import type { Store } from '../../ports.ts';
 import type { Services } from '../context.ts';
 import { numbered, projectOf } from '../find.ts';
-import { openQuestionsAbout } from '../people/question.ts';
+import { openQuestionsAbout } from '../question/question.ts';
 import { versionOf } from './find.ts';
 
 export async function list(services: Services, input: RouteRequest<'specs'>): Promise<SpecSummary[]> {

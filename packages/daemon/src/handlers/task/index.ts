@@ -1,5 +1,5 @@
-import { reassignTask } from '../fleet/fleet.ts';
 import type { Handlers } from '../handler.ts';
+import { reassignTask } from '../worker/worker.ts';
 import { bulkTasks } from './bulk.ts';
 import { listTaskFiles, showDiff, showTaskFile } from './diff.ts';
 import { importTasks } from './import.ts';

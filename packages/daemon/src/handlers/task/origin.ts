@@ -1,6 +1,6 @@
 import type { Task, TaskDetail } from '@tidemill/contract';
 import type { Store } from '../../ports.ts';
-import { subjectOf } from '../people/subject.ts';
+import { subjectOf } from '../question/subject.ts';
 
 const TRACKER = '/settings#tracker';
 

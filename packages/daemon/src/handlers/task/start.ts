@@ -3,8 +3,8 @@ import type { Command } from '@tidemill/core';
 import { executeTogether } from '../../engine/flows/atomic.ts';
 import type { Services } from '../context.ts';
 import { projectOf, summary, taskOf } from '../find.ts';
-import { meant } from '../fleet/fleet.ts';
 import type { Signed } from '../handler.ts';
+import { meant } from '../worker/worker.ts';
 
 /** Puts a task first in the queue, for a worker or for any. Repeating it is no error. */
 export async function startTask(services: Services, input: Signed<'startTask'>) {

@@ -16,7 +16,7 @@ import type { Store } from '../../ports.ts';
 import { comingOf } from '../conflict/coming.ts';
 import type { Services } from '../context.ts';
 import { projectOf, summaries, taskOf } from '../find.ts';
-import { ranked } from '../people/question.ts';
+import { ranked } from '../question/question.ts';
 import { originOf } from './origin.ts';
 
 /** Limit for a readable graph. */

@@ -1,4 +1,4 @@
-import { HELD_WORDS, type TaskSummary } from '@tidemill/contract';
+import { HELD_REASONS, type TaskSummary } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 
 const isOver = (stage: string) => stage === 'done' || stage === 'cancelled';
@@ -9,7 +9,7 @@ export function heldBy(task: TaskSummary): string | null {
   if (task.openQuestions[0]) return plainLine(task.openQuestions[0].text);
   if (task.stage === 'blocked' && task.blocked) {
     const text = plainLine(task.blocked.text);
-    return text === '' ? HELD_WORDS[task.blocked.reason] : `${HELD_WORDS[task.blocked.reason]}: ${text}`;
+    return text === '' ? HELD_REASONS[task.blocked.reason] : `${HELD_REASONS[task.blocked.reason]}: ${text}`;
   }
   return task.waiting === null ? null : plainLine(task.waiting);
 }

@@ -1,4 +1,4 @@
-import { alsoText, causesOf, HELD_WORDS, heldText, type NeedsYou as Need } from '@tidemill/contract';
+import { alsoText, causesOf, HELD_REASONS, heldReason, type NeedsYou as Need } from '@tidemill/contract';
 import { plainLine } from '../../plain.ts';
 import { PageLink, TaskLink } from '../../shell/page-link.tsx';
 import { plural, withTimes } from '../../words.ts';
@@ -23,7 +23,7 @@ const ACT: Partial<Record<Need['holds'], string>> = {
 
 /** Details beyond the text above, without its words. */
 const moreOf = ({ holds, why }: Need) =>
-  holds === 'approval' ? '' : withTimes(why.replace(`${HELD_WORDS[holds]}: `, ''));
+  holds === 'approval' ? '' : withTimes(why.replace(`${HELD_REASONS[holds]}: `, ''));
 
 /** `inbox` counts everything in the inbox, not only blocked tasks. */
 export function NeedsYou({ needs: all, inbox }: { needs: Need[]; inbox: number }) {
@@ -40,7 +40,7 @@ export function NeedsYou({ needs: all, inbox }: { needs: Need[]; inbox: number }
               <TaskLink number={need.number} /> {plainLine(need.title)}
             </p>
             <p className="waiting">
-              {heldText(need)}
+              {heldReason(need)}
               {alsoText(need.also)}
             </p>
             {moreOf(need) && <p className="clamp dim">{plainLine(moreOf(need))}</p>}

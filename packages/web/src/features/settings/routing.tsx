@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import type { RouteRow } from '@tidemill/contract';
+import type { EventRouteRow } from '@tidemill/contract';
 import { api, withTimeout } from '../../api.ts';
 import { useShown } from '../../shell/project.tsx';
 import { ScrollBox } from '../../shell/scroll-box.tsx';
@@ -45,7 +45,7 @@ export function Routing() {
   );
 }
 
-function Row({ row: { event, role, does, choices, chosen } }: { row: RouteRow }) {
+function Row({ row: { event, role, does, choices, chosen } }: { row: EventRouteRow }) {
   const others = choices.filter((choice) => choice !== chosen);
   return (
     <tr>

@@ -1,6 +1,6 @@
 import {
-  HELD_WORDS,
-  heldText,
+  HELD_REASONS,
+  heldReason,
   type Project,
   type ProjectStatus,
   stageOrder,
@@ -34,9 +34,9 @@ export function stagesOf(project: Project, status: ProjectStatus): StageView[] {
   return ['open', ...stageOrder(project, status.tasks), 'done'].map((name) => {
     const count = status.tasks[name] ?? 0;
     const named = status.needsYou.filter(({ at }) => at === name);
-    const held: StageView['held'] = named.map((need) => ({ number: need.number, why: heldText(need) }));
+    const held: StageView['held'] = named.map((need) => ({ number: need.number, why: heldReason(need) }));
     // Tasks that the status does not list wait too.
-    if (held.length === 0 && count > 0 && human.has(name)) held.push({ number: null, why: HELD_WORDS.approval });
+    if (held.length === 0 && count > 0 && human.has(name)) held.push({ number: null, why: HELD_REASONS.approval });
     return {
       name,
       count,

@@ -1,4 +1,4 @@
-import { comingFiles, HELD_WORDS, type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
+import { comingFiles, HELD_REASONS, type ProjectStatus, type TaskDetail, workerName } from '@tidemill/contract';
 
 /** Why a task is not in progress, and what a person can do about it. */
 export interface TaskStanding {
@@ -30,7 +30,7 @@ function asksPerson({ task, questions }: TaskDetail, moves: TaskDetail['moves'])
   if (mayApprove)
     return says('waiting', 'Waiting for your approval', task.blocked?.text ?? asked?.text ?? '', 'decide');
   if (asked) return says('waiting', `Waiting for your answer to ${asked.ref}`, asked.text, 'answer');
-  if (task.blocked) return says('waiting', `Blocked: ${HELD_WORDS[task.blocked.reason]}`, task.blocked.text, 'retry');
+  if (task.blocked) return says('waiting', `Blocked: ${HELD_REASONS[task.blocked.reason]}`, task.blocked.text, 'retry');
   if (task.stage === 'cancelled') return says('paused', 'Cancelled', 'Its work is kept. Retry reopens it.', 'retry');
   return null;
 }
