@@ -1,7 +1,8 @@
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { gunzipSync } from 'node:zlib';
 import { describeEvent, engineActor, personActor } from '@tidemill/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { StoredTokens } from '../../packages/daemon/src/access/tokens.ts';
@@ -92,6 +93,56 @@ describe('a data folder of an earlier version', () => {
     const { findings } = await api.doctor({});
     await close();
     const ofStore = findings.filter(({ check }) => ['store', 'log', 'tokens'].includes(check));
+    expect(ofStore.map(({ level, check }) => `${level} ${check}`)).toEqual(['ok store', 'ok log']);
+  });
+});
+
+/**
+ * `store-11.db.gz` was written by commit 080e26a, the last one with nouns in camel case: random commands about proposed
+ * guards, tracker items, lessons and tasks.
+ */
+describe('a store whose nouns have names in camel case', () => {
+  const ofDemo = 'project_1';
+  let folder: string;
+  let old: Store;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tidemill-upgrade-'));
+    const file = join(folder, 'store.db');
+    writeFileSync(file, gunzipSync(readFileSync(join(EARLIER, 'store-11.db.gz'))));
+    old = await openStore({ url: file, clock: systemClock, ids: createIds(systemClock) });
+  });
+  afterAll(async () => {
+    await old.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('is read under the new names, rows and events', async () => {
+    const counts = async (noun: 'guard_proposal' | 'tracker_item' | 'lesson_use') => {
+      const rows = await old.records({ noun, projectId: ofDemo });
+      expect(rows.every((row) => row.noun === noun)).toBe(true);
+      return rows.length;
+    };
+    expect(await counts('guard_proposal')).toBe(2);
+    expect(await counts('tracker_item')).toBe(3);
+    expect(await counts('lesson_use')).toBe(6);
+    const seen = await old.events({ projectId: ofDemo, types: ['tracker_item.seen'], limit: 10 });
+    expect(seen.map(({ body }) => body.type)).toEqual(Array(3).fill('tracker_item.seen'));
+    const all = await old.events({ limit: 1000 });
+    expect(all.filter(({ body }) => body.type === 'log.unreadable')).toEqual([]);
+  });
+
+  test('lets its tasks, guards and items go on, and log and rows agree', async () => {
+    const [guard] = await old.records({ noun: 'guard_proposal', projectId: ofDemo });
+    expect(guard?.status).toBe('withdrawn');
+    const register = { projectId: ofDemo, workerId: 'late', name: 'late', role: 'builder', host: 'here' } as const;
+    expect(await old.execute({ type: 'worker.register', ...register })).toMatchObject({ ok: true });
+    const claim = { projectId: ofDemo, workerId: 'late', role: 'builder', owner: 'here/daemon', window: 8 } as const;
+    expect(await old.execute({ type: 'work.claim', ...claim })).toMatchObject({ ok: true });
+    expect(await compareLogWithProjection(old)).toEqual([]);
+    const { api, close } = await openOffline({ TIDEMILL_HOME: folder });
+    const { findings } = await api.doctor({});
+    await close();
+    const ofStore = findings.filter(({ check }) => ['store', 'log'].includes(check));
     expect(ofStore.map(({ level, check }) => `${level} ${check}`)).toEqual(['ok store', 'ok log']);
   });
 });

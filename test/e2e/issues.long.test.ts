@@ -28,14 +28,14 @@ describe('issues on GitHub', TIMEOUT, () => {
 
   /** Whose comments were passed on, each time. */
   const said = async (number: number) =>
-    (await bed.machine.events(bed.root, ['trackerItem.heard'])).flatMap(({ body }) =>
-      body.type === 'trackerItem.heard' && body.itemId.endsWith(`#${number}`) ? [body.authors] : [],
+    (await bed.machine.events(bed.root, ['tracker_item.heard'])).flatMap(({ body }) =>
+      body.type === 'tracker_item.heard' && body.itemId.endsWith(`#${number}`) ? [body.authors] : [],
     );
 
   /** GitHub closes an issue with its pull request. Tidemill closes it too, a moment later: what people do before is undone. */
   const isSettled = async (number: number) => {
-    const written = (await bed.machine.events(bed.root, ['trackerItem.published'])).flatMap(({ body }) =>
-      body.type === 'trackerItem.published' && body.itemId.endsWith(`#${number}`) ? [body.published.isClosed] : [],
+    const written = (await bed.machine.events(bed.root, ['tracker_item.published'])).flatMap(({ body }) =>
+      body.type === 'tracker_item.published' && body.itemId.endsWith(`#${number}`) ? [body.published.isClosed] : [],
     );
     return written.at(-1) ?? false;
   };

@@ -104,7 +104,7 @@ class LearningSimulation {
     this.#boot();
     for (let number = 1; number <= this.#options.tasks; number += 1) await this.#task(number);
     this.#isCalm = true;
-    await this.#until(async () => (await this.#store.records({ noun: 'lessonUse', isOpen: true })).length === 0);
+    await this.#until(async () => (await this.#store.records({ noun: 'lesson_use', isOpen: true })).length === 0);
     if (this.#options.isLearning) await this.#replays();
     return this.#report();
   }
@@ -256,7 +256,7 @@ class LearningSimulation {
 
   async #report(): Promise<LearningReport> {
     const lessons = await this.#store.records({ noun: 'lesson', projectId: PROJECT });
-    const uses = await this.#store.records({ noun: 'lessonUse', projectId: PROJECT });
+    const uses = await this.#store.records({ noun: 'lesson_use', projectId: PROJECT });
     const mistakes = new Map<string, Set<number>>();
     for (const { fault, folder, number } of this.#faults)
       if (fault === 'mistake' && number <= 30) mistakes.set(folder, (mistakes.get(folder) ?? new Set()).add(number));

@@ -2,7 +2,7 @@ import { ENGINE, type GuardTest, personActor, type ShownCall } from '@tidemill/c
 import type { CommandOf, CommandType } from '@tidemill/core';
 import { type Draw, projectId } from './draw.ts';
 
-type GuardCommand = Extract<CommandType, `guardProposal.${string}`>;
+type GuardCommand = Extract<CommandType, `guard_proposal.${string}`>;
 
 const who = (a: number) => (a % 5 ? personActor('ada') : ENGINE);
 const about = ({ a }: Draw) => ({ projectId, proposalId: `guardProposal_${a % 4}` });
@@ -22,29 +22,29 @@ const yaml = (a: number) => `- name: g${a % 4}\n  when: { command: "^make" }\n  
 
 /** Commands about proposed guards. */
 export const GUARD_GENERATORS: { [T in GuardCommand]: (draw: Draw) => Omit<CommandOf<T>, 'type'> } = {
-  'guardProposal.propose': (draw) => ({
+  'guard_proposal.propose': (draw) => ({
     ...about(draw),
     ...{ name: `g${draw.a % 4}`, yaml: yaml(draw.a), key: `k${draw.a % 4}`, rule: `r${draw.b % 3}`, why: 'again' },
     ...{ traceIds: [], test: tested(draw), by: who(draw.b) },
   }),
-  'guardProposal.observe': (draw) => ({
+  'guard_proposal.observe': (draw) => ({
     ...about(draw),
     from: draw.b % 2 ? 'proposed' : 'enforced',
     by: who(draw.b),
   }),
-  'guardProposal.edit': (draw) => ({
+  'guard_proposal.edit': (draw) => ({
     ...about(draw),
     ...{ name: `g${draw.b % 9 ? draw.a % 4 : 9}`, yaml: yaml(draw.b), rule: 'r9', test: tested(draw), by: who(draw.b) },
   }),
-  'guardProposal.enforce': (draw) => ({ ...about(draw), test: tested(draw), by: who(draw.b) }),
-  'guardProposal.refuse': (draw) => ({ ...about(draw), why: 'no', by: who(draw.b) }),
-  'guardProposal.withdraw': (draw) => ({ ...about(draw), why: 'no', by: who(draw.b) }),
-  'guardProposal.hit': (draw) => ({ ...about(draw), call: shown(draw) }),
-  'guardProposal.bypass': (draw) => ({
+  'guard_proposal.enforce': (draw) => ({ ...about(draw), test: tested(draw), by: who(draw.b) }),
+  'guard_proposal.refuse': (draw) => ({ ...about(draw), why: 'no', by: who(draw.b) }),
+  'guard_proposal.withdraw': (draw) => ({ ...about(draw), why: 'no', by: who(draw.b) }),
+  'guard_proposal.hit': (draw) => ({ ...about(draw), call: shown(draw) }),
+  'guard_proposal.bypass': (draw) => ({
     ...about(draw),
     ...{ taskId: draw.b % 2 ? draw.task.id : null, why: 'once', until: draw.mill.now + 60_000, by: who(draw.b) },
   }),
-  'guardProposal.use_bypass': (draw) => ({
+  'guard_proposal.use_bypass': (draw) => ({
     ...about(draw),
     taskId: draw.b % 2 ? draw.task.id : null,
     call: shown(draw),

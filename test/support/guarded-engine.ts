@@ -91,7 +91,7 @@ export class GuardedEngine {
   }
 
   proposals(): Promise<GuardProposal[]> {
-    return this.bed.store.records({ noun: 'guardProposal', projectId: this.bed.projectId });
+    return this.bed.store.records({ noun: 'guard_proposal', projectId: this.bed.projectId });
   }
 
   async close(): Promise<void> {

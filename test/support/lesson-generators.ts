@@ -47,7 +47,7 @@ export const lessonGenerators: { [T in LessonCommand]: (draw: Draw) => Omit<Comm
     heldBackIds: [idOf(mill, 'lesson', b)],
   }),
   'lesson.settle': ({ mill, task, a, b }) => {
-    const use = recordOf(mill, 'lessonUse', a);
+    const use = recordOf(mill, 'lesson_use', a);
     return {
       projectId,
       runId: use?.runId ?? 'run_0',

@@ -46,7 +46,7 @@ export class TrackerBed {
   }
 
   items(): Promise<TrackerItem[]> {
-    return this.bed.store.records({ noun: 'trackerItem', projectId: this.bed.projectId });
+    return this.bed.store.records({ noun: 'tracker_item', projectId: this.bed.projectId });
   }
 
   /** Open alerts about the tracker. */
@@ -57,7 +57,7 @@ export class TrackerBed {
   /** A person takes an item. `hash`: what the person has seen. */
   async take(number: number, hash?: string): Promise<void> {
     const { store, projectId } = this.bed;
-    const item = await store.record('trackerItem', `tracker/${projectId}/sim:board#${number}`);
+    const item = await store.record('tracker_item', `tracker/${projectId}/sim:board#${number}`);
     const ids = { next: (kind: string) => `${kind}_by_hand_${number}` };
     await takeByHand({ store, ids, project: { id: projectId } }, item!, personActor('ada'), hash);
   }

@@ -2,7 +2,7 @@ import { personActor, type SeenItem } from '@tidemill/contract';
 import type { CommandOf, CommandType } from '@tidemill/core';
 import { at, type Draw, projectId } from './draw.ts';
 
-type TrackerCommand = Extract<CommandType, `trackerItem.${string}`>;
+type TrackerCommand = Extract<CommandType, `tracker_item.${string}`>;
 
 const by = personActor('ada');
 const about = ({ a }: Draw) => ({ projectId, itemId: `tracker/${projectId}/k${a % 4}` });
@@ -14,25 +14,25 @@ const seenOf = ({ b }: Draw): SeenItem => ({
 
 /** Commands about items of a tracker. */
 export const TRACKER_GENERATORS: { [T in TrackerCommand]: (draw: Draw) => Omit<CommandOf<T>, 'type'> } = {
-  'trackerItem.see': (draw) => ({
+  'tracker_item.see': (draw) => ({
     ...about(draw),
     ...{ key: `k${draw.b % 9 ? draw.a % 4 : 9}`, url: null, author: 'eve', isTrusted: draw.b % 2 > 0 },
     ...{ waiting: at(['untrusted', '', 'blocked'] as const, draw.b), seen: seenOf(draw) },
   }),
-  'trackerItem.take': (draw) => ({ ...about(draw), taskId: draw.task.id, before: draw.b % 2 ? null : 'task_0', by }),
-  'trackerItem.follow': (draw) => ({ ...about(draw), taskId: draw.task.id, hash: hashOf(draw.b) }),
-  'trackerItem.hear': (draw) => ({
+  'tracker_item.take': (draw) => ({ ...about(draw), taskId: draw.task.id, before: draw.b % 2 ? null : 'task_0', by }),
+  'tracker_item.follow': (draw) => ({ ...about(draw), taskId: draw.task.id, hash: hashOf(draw.b) }),
+  'tracker_item.hear': (draw) => ({
     ...about(draw),
     taskId: draw.task.id,
     comments: [{ id: `c${draw.b % 5}`, author: 'ada', text: 'ada: more' }],
   }),
-  'trackerItem.refuse': (draw) => ({ ...about(draw), why: 'no', by }),
-  'trackerItem.leave': (draw) => ({ ...about(draw), why: 'it is gone' }),
-  'trackerItem.publish': (draw) => ({
+  'tracker_item.refuse': (draw) => ({ ...about(draw), why: 'no', by }),
+  'tracker_item.leave': (draw) => ({ ...about(draw), why: 'it is gone' }),
+  'tracker_item.publish': (draw) => ({
     ...about(draw),
     published: { hash: hashOf(draw.b), commentId: '1', labels: [], status: null, isClosed: draw.b % 2 > 0 },
   }),
-  'trackerItem.fail': (draw) => ({ ...about(draw), error: `e${draw.b % 2}` }),
-  'trackerItem.offer': (draw) => ({ ...about(draw), taskId: draw.task.id, labels: ['agent-generated'] }),
-  'trackerItem.create': (draw) => ({ ...about(draw), key: `k${draw.a % 4}`, url: null }),
+  'tracker_item.fail': (draw) => ({ ...about(draw), error: `e${draw.b % 2}` }),
+  'tracker_item.offer': (draw) => ({ ...about(draw), taskId: draw.task.id, labels: ['agent-generated'] }),
+  'tracker_item.create': (draw) => ({ ...about(draw), key: `k${draw.a % 4}`, url: null }),
 };

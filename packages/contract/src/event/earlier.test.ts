@@ -35,6 +35,15 @@ describe('data of earlier versions', () => {
     expect(rowToday({ context: [{ by: 'ada' }, {}] })).toEqual({ context: [{ by: ada }, {}] });
   });
 
+  test('a noun in camel case has its name of today in rows, events and queries', () => {
+    expect(rowToday({ noun: 'lessonUse' })).toEqual({ noun: 'lesson_use' });
+    expect(eventToday({ type: 'guardProposal.bypass_used' })).toEqual({ type: 'guard_proposal.bypass_used' });
+    expect(eventToday({ type: 'trackerItem.seen' })).toEqual({ type: 'tracker_item.seen' });
+    expect(storedTypes(['tracker_item.seen', 'task.moved'])).toEqual([
+      ...['tracker_item.seen', 'task.moved', 'trackerItem.seen'],
+    ]);
+  });
+
   test('data in the current shape is not changed', () => {
     const row = { id: 'x', answer: { by: personActor('ada') }, context: [{ by: personActor('ada') }] };
     expect(rowToday(row)).toBe(row);

@@ -8,7 +8,7 @@ const ofProposal = { proposalId: z.string(), name: z.string() };
 
 export const guardProposalEvents = [
   event(
-    'guardProposal.proposed',
+    'guard_proposal.proposed',
     {
       ...ofProposal,
       yaml: z.string(),
@@ -22,32 +22,32 @@ export const guardProposalEvents = [
     { stale, shown: 'terminal', says: ({ name, why, by }) => said(by, `proposed the guard ${name}: ${why}`) },
   ),
   event(
-    'guardProposal.observing',
+    'guard_proposal.observing',
     { ...ofProposal, by: Actor },
     { stale, says: ({ name }) => mill(`the guard ${name} observes; it refuses nothing`) },
   ),
   event(
-    'guardProposal.edited',
+    'guard_proposal.edited',
     { ...ofProposal, yaml: z.string(), rule: z.string(), test: GuardTest, by: Actor },
     { stale, says: ({ name, by }) => said(by, `changed the guard ${name}; it observes again`) },
   ),
   event(
-    'guardProposal.enforced',
+    'guard_proposal.enforced',
     { ...ofProposal, test: GuardTest, by: Actor },
     { stale, shown: 'terminal', says: ({ name, by }) => said(by, `approved the guard ${name}`) },
   ),
   event(
-    'guardProposal.refused',
+    'guard_proposal.refused',
     { ...ofProposal, why: z.string(), by: Actor },
     { stale, says: ({ name, why, by }) => said(by, `refused the guard ${name}: ${why}`) },
   ),
   event(
-    'guardProposal.withdrawn',
+    'guard_proposal.withdrawn',
     { ...ofProposal, why: z.string(), by: Actor },
     { stale, shown: 'terminal', says: ({ name, why, by }) => said(by, `withdrew the guard ${name}: ${why}`) },
   ),
   event(
-    'guardProposal.hit',
+    'guard_proposal.hit',
     { ...ofProposal, call: ShownCall },
     {
       stale,
@@ -56,7 +56,7 @@ export const guardProposalEvents = [
     },
   ),
   event(
-    'guardProposal.bypassed',
+    'guard_proposal.bypassed',
     { ...ofProposal, why: z.string(), until: z.number(), taskId: z.string().nullable(), by: Actor },
     {
       stale,
@@ -65,7 +65,7 @@ export const guardProposalEvents = [
     },
   ),
   event(
-    'guardProposal.bypass_used',
+    'guard_proposal.bypass_used',
     { ...ofProposal, call: ShownCall },
     { stale, says: ({ name, call }) => mill(`one call passed the guard ${name}: ${call.tool} ${call.what}`) },
   ),

@@ -51,7 +51,7 @@ export type GuardBypass = z.infer<typeof GuardBypass>;
 
 /** A guard that Tidemill, a person or an agent proposes. It becomes the file `.tidemill/guards/learned-NAME.yaml`. */
 export const GuardProposal = z.object({
-  noun: z.literal('guardProposal'),
+  noun: z.literal('guard_proposal'),
   id: z.string(),
   projectId: z.string(),
   /** The name of the guard. */

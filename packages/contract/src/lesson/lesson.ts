@@ -156,7 +156,7 @@ export type LessonVerdict = z.infer<typeof LessonVerdict>;
 
 /** A run and the lessons it was given. Open until its result is known. */
 export const LessonUse = z.object({
-  noun: z.literal('lessonUse'),
+  noun: z.literal('lesson_use'),
   /** `lesson_use/<runId>`. */
   id: z.string(),
   projectId: z.string(),

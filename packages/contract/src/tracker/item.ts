@@ -58,7 +58,7 @@ export type WaitingReason = z.infer<typeof WaitingReason>;
 
 /** The link between an item of a tracker and its task. */
 export const TrackerItem = z.object({
-  noun: z.literal('trackerItem'),
+  noun: z.literal('tracker_item'),
   id: z.string(),
   projectId: z.string(),
   /** Such as `github:owner/name#12`. Null until an item of our own exists there. */

@@ -18,7 +18,7 @@ interface OfProposal {
 }
 
 export interface GuardProposalCommands {
-  'guardProposal.propose': OfProposal & {
+  'guard_proposal.propose': OfProposal & {
     name: string;
     yaml: string;
     key: string;
@@ -29,27 +29,27 @@ export interface GuardProposalCommands {
     by: Actor;
   };
   /** `from`: the status that was seen. If it has another one by now, nothing changes. */
-  'guardProposal.observe': OfProposal & { from: 'proposed' | 'enforced'; by: Actor };
-  'guardProposal.edit': OfProposal & { name: string; yaml: string; rule: string; test: GuardTest; by: Actor };
-  'guardProposal.enforce': OfProposal & { test: GuardTest; by: Actor };
-  'guardProposal.refuse': OfProposal & { why: string; by: Actor };
-  'guardProposal.withdraw': OfProposal & { why: string; by: Actor };
+  'guard_proposal.observe': OfProposal & { from: 'proposed' | 'enforced'; by: Actor };
+  'guard_proposal.edit': OfProposal & { name: string; yaml: string; rule: string; test: GuardTest; by: Actor };
+  'guard_proposal.enforce': OfProposal & { test: GuardTest; by: Actor };
+  'guard_proposal.refuse': OfProposal & { why: string; by: Actor };
+  'guard_proposal.withdraw': OfProposal & { why: string; by: Actor };
   /** A call that it would have refused, while it observes. */
-  'guardProposal.hit': OfProposal & { call: ShownCall };
-  'guardProposal.bypass': OfProposal & { taskId: string | null; why: string; until: number; by: Actor };
-  'guardProposal.use_bypass': OfProposal & { taskId: string | null; call: ShownCall };
+  'guard_proposal.hit': OfProposal & { call: ShownCall };
+  'guard_proposal.bypass': OfProposal & { taskId: string | null; why: string; until: number; by: Actor };
+  'guard_proposal.use_bypass': OfProposal & { taskId: string | null; call: ShownCall };
 }
 
 const scope = ({ proposalId }: OfProposal) => [look('record', proposalId)];
 
 export const guardProposalCommands: CommandParts<keyof GuardProposalCommands> = {
-  'guardProposal.propose': { scope, decide: proposeGuard },
-  'guardProposal.observe': { scope, decide: observeGuard },
-  'guardProposal.edit': { scope, decide: editGuard },
-  'guardProposal.enforce': { scope, decide: enforceGuard },
-  'guardProposal.refuse': { scope, decide: refuseGuard },
-  'guardProposal.withdraw': { scope, decide: withdrawGuard },
-  'guardProposal.hit': { scope, decide: hitGuard },
-  'guardProposal.bypass': { scope, decide: bypassGuard },
-  'guardProposal.use_bypass': { scope, decide: useBypass },
+  'guard_proposal.propose': { scope, decide: proposeGuard },
+  'guard_proposal.observe': { scope, decide: observeGuard },
+  'guard_proposal.edit': { scope, decide: editGuard },
+  'guard_proposal.enforce': { scope, decide: enforceGuard },
+  'guard_proposal.refuse': { scope, decide: refuseGuard },
+  'guard_proposal.withdraw': { scope, decide: withdrawGuard },
+  'guard_proposal.hit': { scope, decide: hitGuard },
+  'guard_proposal.bypass': { scope, decide: bypassGuard },
+  'guard_proposal.use_bypass': { scope, decide: useBypass },
 };

@@ -3,10 +3,10 @@ import type { Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 
 export const guardProposalEvents = {
-  'guardProposal.proposed': (slice, body, { projectId, at }) => {
+  'guard_proposal.proposed': (slice, body, { projectId, at }) => {
     const { proposalId: id, name, yaml, key, rule, why, traceIds, test, by } = body;
     slice.records.put({
-      noun: 'guardProposal',
+      noun: 'guard_proposal',
       ...{ id, projectId, name, yaml, key, rule, why, traceIds, ...test },
       status: 'proposed',
       proposedBy: by,
@@ -21,32 +21,32 @@ export const guardProposalEvents = {
       decidedAt: null,
     });
   },
-  'guardProposal.observing': (slice, { proposalId }, { at }) =>
+  'guard_proposal.observing': (slice, { proposalId }, { at }) =>
     change(slice, proposalId, () => ({ status: 'observing', observedSince: at, bypass: null })),
-  'guardProposal.edited': (slice, { proposalId, yaml, rule, test }, { at }) =>
+  'guard_proposal.edited': (slice, { proposalId, yaml, rule, test }, { at }) =>
     change(slice, proposalId, () => ({
       ...{ yaml, rule, ...test, status: 'observing', observedSince: at },
       ...{ observedCount: 0, observed: [], bypass: null },
     })),
-  'guardProposal.enforced': (slice, { proposalId, test, by }, { at }) =>
+  'guard_proposal.enforced': (slice, { proposalId, test, by }, { at }) =>
     change(slice, proposalId, () => ({ ...test, status: 'enforced', decidedBy: by, decidedAt: at })),
-  'guardProposal.refused': (slice, { proposalId, why, by }, { at }) =>
+  'guard_proposal.refused': (slice, { proposalId, why, by }, { at }) =>
     change(slice, proposalId, () => ({ status: 'refused', decidedWhy: why, decidedBy: by, decidedAt: at })),
-  'guardProposal.withdrawn': (slice, { proposalId, why, by }, { at }) =>
+  'guard_proposal.withdrawn': (slice, { proposalId, why, by }, { at }) =>
     change(slice, proposalId, () => ({
       ...{ status: 'withdrawn', decidedWhy: why, decidedBy: by, decidedAt: at, bypass: null },
     })),
-  'guardProposal.hit': (slice, { proposalId, call }) =>
+  'guard_proposal.hit': (slice, { proposalId, call }) =>
     change(slice, proposalId, ({ observedCount, observed }) => ({
       observedCount: observedCount + 1,
       observed: [call, ...observed].slice(0, SHOWN_CALLS),
     })),
-  'guardProposal.bypassed': (slice, { proposalId, why, until, taskId, by }) =>
+  'guard_proposal.bypassed': (slice, { proposalId, why, until, taskId, by }) =>
     change(slice, proposalId, ({ bypasses }) => ({ bypasses: bypasses + 1, bypass: { by, why, until, taskId } })),
-  'guardProposal.bypass_used': (slice, { proposalId }) => change(slice, proposalId, () => ({ bypass: null })),
+  'guard_proposal.bypass_used': (slice, { proposalId }) => change(slice, proposalId, () => ({ bypass: null })),
 } satisfies Reductions;
 
 function change(slice: Slice, id: string, changed: (proposal: GuardProposal) => Partial<GuardProposal>): void {
-  const proposal = slice.record('guardProposal', id);
+  const proposal = slice.record('guard_proposal', id);
   if (proposal) slice.records.put({ ...proposal, ...changed(proposal) });
 }

@@ -10,13 +10,13 @@ const call = (at: number, what = 'make'): ShownCall => ({ at, source: 'run', fro
 const drafted = { name: 'make', yaml: YAML, key: 'k', rule: 'r', why: 'again', traceIds: [], test: tested };
 
 let mill: Mill;
-const propose = (by = ada) => ({ type: 'guardProposal.propose', ...of, ...drafted, by }) as const;
+const propose = (by = ada) => ({ type: 'guard_proposal.propose', ...of, ...drafted, by }) as const;
 const observe = (by = ada, from: 'proposed' | 'enforced' = 'proposed') =>
-  ({ type: 'guardProposal.observe', ...of, from, by }) as const;
-const enforce = (by = ada) => ({ type: 'guardProposal.enforce', ...of, test: tested, by }) as const;
+  ({ type: 'guard_proposal.observe', ...of, from, by }) as const;
+const enforce = (by = ada) => ({ type: 'guard_proposal.enforce', ...of, test: tested, by }) as const;
 const edit = (fields: object = {}, by = ada) =>
   ({
-    type: 'guardProposal.edit',
+    type: 'guard_proposal.edit',
     ...of,
     name: 'make',
     yaml: `${YAML}\n`,
@@ -25,12 +25,12 @@ const edit = (fields: object = {}, by = ada) =>
     by,
     ...fields,
   }) as const;
-const refuse = (by = ada) => ({ type: 'guardProposal.refuse', ...of, why: 'no', by }) as const;
-const withdraw = (by = ada) => ({ type: 'guardProposal.withdraw', ...of, why: 'in the way', by }) as const;
+const refuse = (by = ada) => ({ type: 'guard_proposal.refuse', ...of, why: 'no', by }) as const;
+const withdraw = (by = ada) => ({ type: 'guard_proposal.withdraw', ...of, why: 'in the way', by }) as const;
 const bypass = (taskId: string | null = 'task_1', by = ada) =>
-  ({ type: 'guardProposal.bypass', ...of, taskId, why: 'once', until: mill.now + BYPASS_MS, by }) as const;
+  ({ type: 'guard_proposal.bypass', ...of, taskId, why: 'once', until: mill.now + BYPASS_MS, by }) as const;
 const use = (taskId: string | null = 'task_1', at = mill.now) =>
-  ({ type: 'guardProposal.use_bypass', ...of, taskId, call: call(at) }) as const;
+  ({ type: 'guard_proposal.use_bypass', ...of, taskId, call: call(at) }) as const;
 const proposal = () => mill.records.get(of.proposalId) as GuardProposal;
 
 beforeEach(() => {
@@ -96,7 +96,7 @@ describe('a proposed guard', () => {
   });
 
   test('counts a call that it would have refused once, and only while it observes', () => {
-    const hit = (at: number, what?: string) => ({ type: 'guardProposal.hit', ...of, call: call(at, what) }) as const;
+    const hit = (at: number, what?: string) => ({ type: 'guard_proposal.hit', ...of, call: call(at, what) }) as const;
     expect(mill.must(hit(1))).toEqual([]);
     mill.must(observe());
     for (const each of [hit(1), hit(1), hit(2), hit(1, 'make all')]) mill.must(each);

@@ -10,9 +10,9 @@ type Found = { ok: true; proposal: GuardProposal } | { ok: false; refusal: Refus
 export const isPerson = ({ kind }: Actor) => kind === 'person' || kind === 'token';
 
 /** What was refused or withdrawn does not come back, unless a person proposes it. */
-export function proposeGuard(slice: Slice, command: CommandOf<'guardProposal.propose'>): Decision {
+export function proposeGuard(slice: Slice, command: CommandOf<'guard_proposal.propose'>): Decision {
   const { proposalId, name, yaml, key, rule, why, traceIds, test, by } = command;
-  const before = slice.record('guardProposal', proposalId);
+  const before = slice.record('guard_proposal', proposalId);
   if (before && isLiveGuard(before))
     return refuse('conflict', `the guard ${before.name} is already proposed`, `tidemill guards show ${before.name}`);
   if (before && !isPerson(by))
@@ -20,21 +20,21 @@ export function proposeGuard(slice: Slice, command: CommandOf<'guardProposal.pro
       'conflict',
       `the guard ${before.name} was ${before.status}: ${before.decidedWhy || 'no reason given'}`,
     );
-  return accept({ type: 'guardProposal.proposed', proposalId, name, yaml, key, rule, why, traceIds, test, by });
+  return accept({ type: 'guard_proposal.proposed', proposalId, name, yaml, key, rule, why, traceIds, test, by });
 }
 
-export function observeGuard(slice: Slice, command: CommandOf<'guardProposal.observe'>): Decision {
+export function observeGuard(slice: Slice, command: CommandOf<'guard_proposal.observe'>): Decision {
   const found = find(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
   if (!isLiveGuard(proposal)) return ended(proposal);
   if (proposal.status !== command.from) return accept();
   if (proposal.status === 'enforced' && !isPerson(command.by)) return onlyPeople(proposal);
-  return accept({ type: 'guardProposal.observing', ...about(proposal), by: command.by });
+  return accept({ type: 'guard_proposal.observing', ...about(proposal), by: command.by });
 }
 
 /** A changed guard observes first, whatever it did before. */
-export function editGuard(slice: Slice, command: CommandOf<'guardProposal.edit'>): Decision {
+export function editGuard(slice: Slice, command: CommandOf<'guard_proposal.edit'>): Decision {
   const found = live(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
@@ -47,10 +47,10 @@ export function editGuard(slice: Slice, command: CommandOf<'guardProposal.edit'>
       'keep its name; its file depends on it',
     );
   if (yaml === proposal.yaml && proposal.status === 'observing') return accept();
-  return accept({ type: 'guardProposal.edited', ...about(proposal), yaml, rule, test, by });
+  return accept({ type: 'guard_proposal.edited', ...about(proposal), yaml, rule, test, by });
 }
 
-export function enforceGuard(slice: Slice, command: CommandOf<'guardProposal.enforce'>): Decision {
+export function enforceGuard(slice: Slice, command: CommandOf<'guard_proposal.enforce'>): Decision {
   const found = live(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
@@ -63,10 +63,10 @@ export function enforceGuard(slice: Slice, command: CommandOf<'guardProposal.enf
       `the guard ${proposal.name} has not observed yet`,
       `let it observe first: tidemill guards observe ${proposal.name}`,
     );
-  return accept({ type: 'guardProposal.enforced', ...about(proposal), test, by });
+  return accept({ type: 'guard_proposal.enforced', ...about(proposal), test, by });
 }
 
-export function refuseGuard(slice: Slice, command: CommandOf<'guardProposal.refuse'>): Decision {
+export function refuseGuard(slice: Slice, command: CommandOf<'guard_proposal.refuse'>): Decision {
   const found = live(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
@@ -78,20 +78,20 @@ export function refuseGuard(slice: Slice, command: CommandOf<'guardProposal.refu
       `the guard ${proposal.name} is already approved`,
       `take it back with: tidemill guards withdraw ${proposal.name} --why "…"`,
     );
-  return accept({ type: 'guardProposal.refused', ...about(proposal), why, by });
+  return accept({ type: 'guard_proposal.refused', ...about(proposal), why, by });
 }
 
-export function withdrawGuard(slice: Slice, command: CommandOf<'guardProposal.withdraw'>): Decision {
+export function withdrawGuard(slice: Slice, command: CommandOf<'guard_proposal.withdraw'>): Decision {
   const found = live(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
   const { why, by } = command;
   if (!isPerson(by)) return onlyPeople(proposal);
-  return accept({ type: 'guardProposal.withdrawn', ...about(proposal), why, by });
+  return accept({ type: 'guard_proposal.withdrawn', ...about(proposal), why, by });
 }
 
 /** Late reports of a guard that does not observe any more change nothing. */
-export function hitGuard(slice: Slice, command: CommandOf<'guardProposal.hit'>): Decision {
+export function hitGuard(slice: Slice, command: CommandOf<'guard_proposal.hit'>): Decision {
   const found = find(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
@@ -101,10 +101,10 @@ export function hitGuard(slice: Slice, command: CommandOf<'guardProposal.hit'>):
     ({ at, from, what }) => at === call.at && from === call.from && what === call.what,
   );
   if (proposal.status !== 'observing' || isKnown) return accept();
-  return accept({ type: 'guardProposal.hit', ...about(proposal), call });
+  return accept({ type: 'guard_proposal.hit', ...about(proposal), call });
 }
 
-export function bypassGuard(slice: Slice, command: CommandOf<'guardProposal.bypass'>, env: DecideEnv): Decision {
+export function bypassGuard(slice: Slice, command: CommandOf<'guard_proposal.bypass'>, env: DecideEnv): Decision {
   const found = find(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
@@ -114,11 +114,11 @@ export function bypassGuard(slice: Slice, command: CommandOf<'guardProposal.bypa
     return refuse('conflict', `the guard ${proposal.name} refuses nothing: it is ${proposal.status}`);
   if (proposal.bypass && proposal.bypass.until > env.now)
     return refuse('conflict', `a bypass of ${proposal.name} already waits for its call`);
-  return accept({ type: 'guardProposal.bypassed', ...about(proposal), taskId, why, until, by });
+  return accept({ type: 'guard_proposal.bypassed', ...about(proposal), taskId, why, until, by });
 }
 
 /** One call, of the task or the session that it was given to, in time. */
-export function useBypass(slice: Slice, command: CommandOf<'guardProposal.use_bypass'>, env: DecideEnv): Decision {
+export function useBypass(slice: Slice, command: CommandOf<'guard_proposal.use_bypass'>, env: DecideEnv): Decision {
   const found = find(slice, command);
   if (!found.ok) return found;
   const { proposal } = found;
@@ -129,7 +129,7 @@ export function useBypass(slice: Slice, command: CommandOf<'guardProposal.use_by
   const isInTime = bypass !== null && at <= bypass.until && at >= bypass.until - BYPASS_MS;
   if (proposal.status !== 'enforced' || !isInTime || bypass.taskId !== taskId)
     return refuse('not_found', `no bypass of ${proposal.name} is open`);
-  return accept({ type: 'guardProposal.bypass_used', ...about(proposal), call });
+  return accept({ type: 'guard_proposal.bypass_used', ...about(proposal), call });
 }
 
 function live(slice: Slice, command: About): Found {
@@ -138,7 +138,7 @@ function live(slice: Slice, command: About): Found {
 }
 
 function find(slice: Slice, { projectId, proposalId }: About): Found {
-  const proposal = slice.record('guardProposal', proposalId);
+  const proposal = slice.record('guard_proposal', proposalId);
   if (proposal?.projectId === projectId) return { ok: true, proposal };
   return refuse('not_found', `there is no proposed guard ${proposalId}`, '`tidemill guards` lists them');
 }

@@ -65,7 +65,7 @@ export const lessonEvents = {
   'lesson.injected': (slice, { taskId, runId, files, lessonIds, heldBackIds }, { projectId, at }) => {
     for (const id of lessonIds) changeLesson(slice, id, ({ injected }) => ({ injected: injected + 1, lastUsedAt: at }));
     const use: LessonUse = {
-      noun: 'lessonUse',
+      noun: 'lesson_use',
       id: lessonUseId(runId),
       projectId,
       runId,
@@ -80,7 +80,7 @@ export const lessonEvents = {
     slice.records.put(use);
   },
   'lesson.settled': (slice, { runId, verdict, why, confidences }, happened) => {
-    const use = slice.record('lessonUse', lessonUseId(runId));
+    const use = slice.record('lesson_use', lessonUseId(runId));
     if (!use) return;
     slice.records.put({ ...use, verdict, why });
     for (const [id, confidence] of Object.entries(confidences)) changeLesson(slice, id, () => ({ confidence }));

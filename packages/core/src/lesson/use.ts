@@ -23,7 +23,7 @@ const LEAST = 0.1;
 /** What a run was given. A repetition changes nothing. */
 export function injectLessons(slice: Slice, command: CommandOf<'lesson.inject'>): Decision {
   const { runId, taskId, files, lessonIds, heldBackIds } = command;
-  if (slice.record('lessonUse', lessonUseId(runId))) return accept();
+  if (slice.record('lesson_use', lessonUseId(runId))) return accept();
   const given = lessonIds
     .map((id) => slice.record('lesson', id))
     .filter((lesson): lesson is Lesson => lesson !== undefined && isActiveLesson(lesson));
@@ -41,7 +41,7 @@ export function injectLessons(slice: Slice, command: CommandOf<'lesson.inject'>)
 /** The run's result is known: its lessons are counted, lowered, raised or retired. Once per run. */
 export function settleLessons(slice: Slice, command: CommandOf<'lesson.settle'>): Decision {
   const { projectId, runId, taskId, lessonIds, verdict, why } = command;
-  const use = slice.record('lessonUse', lessonUseId(runId));
+  const use = slice.record('lesson_use', lessonUseId(runId));
   if (!use) return refuse('not_found', `run ${runId} was given no lessons`);
   if (use.verdict !== null) return accept();
   const missing = [...use.lessonIds, ...use.heldBackIds].filter((id) => !lessonIds.includes(id));

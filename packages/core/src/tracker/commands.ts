@@ -20,7 +20,7 @@ interface OfItem {
 
 export interface TrackerItemCommands {
   /** What a tracker holds about an item now. Nothing happens when it is known. */
-  'trackerItem.see': OfItem & {
+  'tracker_item.see': OfItem & {
     key: string;
     url: string | null;
     author: string;
@@ -33,41 +33,41 @@ export interface TrackerItemCommands {
    * Together with the command that creates the task. `before`: the task that the item had, so that two calls make one.
    * `hash`: what the person has seen.
    */
-  'trackerItem.take': OfItem & { taskId: string; before: string | null; hash?: string; by: Actor };
+  'tracker_item.take': OfItem & { taskId: string; before: string | null; hash?: string; by: Actor };
   /** Together with the command that edits the task. */
-  'trackerItem.follow': OfItem & { taskId: string; hash: string };
+  'tracker_item.follow': OfItem & { taskId: string; hash: string };
   /**
    * What people wrote about it. Each comment is passed on once; `text` is what an agent reads. `isFirst`: before the first
    * run, which will read the notes of the task.
    */
-  'trackerItem.hear': OfItem & {
+  'tracker_item.hear': OfItem & {
     taskId: string;
     comments: { id: string; author: string; text: string }[];
     isFirst?: boolean;
   };
-  'trackerItem.refuse': OfItem & { why: string; by: Actor };
-  'trackerItem.leave': OfItem & { why: string };
-  'trackerItem.publish': OfItem & { published: PublishedState };
-  'trackerItem.fail': OfItem & { error: string };
-  'trackerItem.offer': OfItem & { taskId: string; labels: string[] };
-  'trackerItem.create': OfItem & { key: string; url: string | null };
+  'tracker_item.refuse': OfItem & { why: string; by: Actor };
+  'tracker_item.leave': OfItem & { why: string };
+  'tracker_item.publish': OfItem & { published: PublishedState };
+  'tracker_item.fail': OfItem & { error: string };
+  'tracker_item.offer': OfItem & { taskId: string; labels: string[] };
+  'tracker_item.create': OfItem & { key: string; url: string | null };
 }
 
 const scope = ({ itemId }: OfItem) => [look('record', itemId)];
 const withTask = ({ itemId, taskId }: OfItem & { taskId: string }) => [look('task', taskId), look('record', itemId)];
 
 export const trackerItemCommands: CommandParts<keyof TrackerItemCommands> = {
-  'trackerItem.see': { scope, decide: seeItem },
-  'trackerItem.take': { scope: withTask, decide: takeItem },
-  'trackerItem.follow': { scope: withTask, decide: followItem },
-  'trackerItem.hear': {
+  'tracker_item.see': { scope, decide: seeItem },
+  'tracker_item.take': { scope: withTask, decide: takeItem },
+  'tracker_item.follow': { scope: withTask, decide: followItem },
+  'tracker_item.hear': {
     scope: (command) => [...withTask(command), look('openRecordsOf', command.taskId)],
     decide: hearComments,
   },
-  'trackerItem.refuse': { scope, decide: refuseItem },
-  'trackerItem.leave': { scope, decide: leaveItem },
-  'trackerItem.publish': { scope, decide: publishItem },
-  'trackerItem.fail': { scope, decide: failItem },
-  'trackerItem.offer': { scope: withTask, decide: offerItem },
-  'trackerItem.create': { scope, decide: createItem },
+  'tracker_item.refuse': { scope, decide: refuseItem },
+  'tracker_item.leave': { scope, decide: leaveItem },
+  'tracker_item.publish': { scope, decide: publishItem },
+  'tracker_item.fail': { scope, decide: failItem },
+  'tracker_item.offer': { scope: withTask, decide: offerItem },
+  'tracker_item.create': { scope, decide: createItem },
 };

@@ -3,7 +3,7 @@ import type { Reductions } from '../noun.ts';
 import type { Slice } from '../slice.ts';
 
 const EMPTY = {
-  noun: 'trackerItem',
+  noun: 'tracker_item',
   key: null,
   url: null,
   author: '',
@@ -23,13 +23,13 @@ const EMPTY = {
 const MOST_HEARD = 2_000;
 
 export const trackerItemEvents = {
-  'trackerItem.seen': (slice, { itemId: id, key, url, author, isTrusted, waiting, seen }, { projectId, at }) => {
-    const known = slice.record('trackerItem', id);
+  'tracker_item.seen': (slice, { itemId: id, key, url, author, isTrusted, waiting, seen }, { projectId, at }) => {
+    const known = slice.record('tracker_item', id);
     const item = known ?? { ...EMPTY, offers: [], heard: [], id, projectId, status: 'waiting' as const, createdAt: at };
     const status = item.status === 'left' ? (item.taskId === null ? 'waiting' : 'taken') : item.status;
     slice.records.put({ ...item, key, url, author, isTrusted, waiting, seen, status });
   },
-  'trackerItem.taken': (slice, { itemId, taskId, hash, by }) =>
+  'tracker_item.taken': (slice, { itemId, taskId, hash, by }) =>
     change(slice, itemId, ({ published, status }) => ({
       isTakenOver: status === 'left' && by.kind !== 'engine',
       ...{ status: 'taken', waiting: '', why: '', taskId, takenHash: hash, error: null },
@@ -38,27 +38,27 @@ export const trackerItemEvents = {
       // The comment and the labels of an earlier task stay known, so that they are changed and not added again.
       published: published && { ...published, hash: '', isClosed: false },
     })),
-  'trackerItem.followed': (slice, { itemId, hash }) => change(slice, itemId, () => ({ takenHash: hash, waiting: '' })),
-  'trackerItem.heard': (slice, { itemId, comments }) =>
+  'tracker_item.followed': (slice, { itemId, hash }) => change(slice, itemId, () => ({ takenHash: hash, waiting: '' })),
+  'tracker_item.heard': (slice, { itemId, comments }) =>
     change(slice, itemId, ({ heard }) => ({ heard: [...heard, ...comments].slice(-MOST_HEARD) })),
-  'trackerItem.refused': (slice, { itemId, why }) =>
+  'tracker_item.refused': (slice, { itemId, why }) =>
     // An edit that is refused leaves the task as it is.
     change(slice, itemId, ({ status, seen, takenHash }) =>
       status === 'taken'
         ? { waiting: '', takenHash: seen?.hash ?? takenHash }
         : { status: 'refused', waiting: '', why },
     ),
-  'trackerItem.left': (slice, { itemId, why }) =>
+  'tracker_item.left': (slice, { itemId, why }) =>
     change(slice, itemId, () => ({ status: 'left', waiting: '', why, error: null })),
-  'trackerItem.published': (slice, { itemId, published }) => change(slice, itemId, () => ({ published, error: null })),
-  'trackerItem.failed': (slice, { itemId, error }) => change(slice, itemId, () => ({ error })),
-  'trackerItem.offered': (slice, { itemId: id, taskId, labels }, { projectId, at }) =>
+  'tracker_item.published': (slice, { itemId, published }) => change(slice, itemId, () => ({ published, error: null })),
+  'tracker_item.failed': (slice, { itemId, error }) => change(slice, itemId, () => ({ error })),
+  'tracker_item.offered': (slice, { itemId: id, taskId, labels }, { projectId, at }) =>
     slice.records.put({ ...EMPTY, heard: [], id, projectId, status: 'offered', taskId, offers: labels, createdAt: at }),
-  'trackerItem.created': (slice, { itemId, key, url }) =>
+  'tracker_item.created': (slice, { itemId, key, url }) =>
     change(slice, itemId, () => ({ key, url, status: 'taken', error: null })),
 } satisfies Reductions;
 
 function change(slice: Slice, id: string, changed: (item: TrackerItem) => Partial<TrackerItem>): void {
-  const item = slice.record('trackerItem', id);
+  const item = slice.record('tracker_item', id);
   if (item) slice.records.put({ ...item, ...changed(item) });
 }

@@ -20,10 +20,10 @@ function world(stage: string, rules: ConstructorParameters<typeof Mill>[0] = {})
     hash: 'h',
     updatedAt: 't',
   } as const;
-  const see = { type: 'trackerItem.see', key: 'k', url: null, author: 'ada', isTrusted: true, waiting: '' } as const;
+  const see = { type: 'tracker_item.see', key: 'k', url: null, author: 'ada', isTrusted: true, waiting: '' } as const;
   mill.must({ ...see, projectId, itemId, seen: { ...seen, labels: [], blockedBy: [] } });
   const taskId = mill.add({ origin: { kind: 'tracker', id: itemId } });
-  mill.must({ type: 'trackerItem.take', projectId, itemId, taskId, before: null, by: ada });
+  mill.must({ type: 'tracker_item.take', projectId, itemId, taskId, before: null, by: ada });
   mill.bring(taskId, stage);
   return { mill, taskId };
 }
@@ -31,7 +31,7 @@ function world(stage: string, rules: ConstructorParameters<typeof Mill>[0] = {})
 function hear({ mill, taskId }: ReturnType<typeof world>, texts: string[], isFirst = false) {
   const comments = texts.map((text) => ({ id: text, author: 'bob', text: `bob: ${text}` }));
   const about = { projectId, itemId, taskId, comments, ...(isFirst ? { isFirst } : {}) };
-  return typesOf(mill.must({ type: 'trackerItem.hear', ...about }));
+  return typesOf(mill.must({ type: 'tracker_item.hear', ...about }));
 }
 
 const unread = ({ feedback }: Task) => feedback.filter(({ isUnread }) => isUnread).map(({ text }) => text);
@@ -40,15 +40,15 @@ const told = ({ feedback }: Task) => feedback.filter(({ isUnread }) => !isUnread
 describe('comments on a tracker item', () => {
   test('are passed on once each, however often and in whatever order they are heard', () => {
     const made = world('implement');
-    expect(hear(made, ['b'])).toEqual(['trackerItem.heard', 'task.noted', 'task.feedback_given']);
-    expect(hear(made, ['a', 'b'])).toEqual(['trackerItem.heard', 'task.noted', 'task.feedback_given']);
+    expect(hear(made, ['b'])).toEqual(['tracker_item.heard', 'task.noted', 'task.feedback_given']);
+    expect(hear(made, ['a', 'b'])).toEqual(['tracker_item.heard', 'task.noted', 'task.feedback_given']);
     expect(hear(made, ['a', 'b'])).toEqual([]);
     expect(unread(made.mill.task(made.taskId))).toEqual(['bob: b', 'bob: a']);
   });
 
   test('are notes of the task before its first run', () => {
     const made = world('plan');
-    expect(hear(made, ['a'], true)).toEqual(['trackerItem.heard', 'task.noted']);
+    expect(hear(made, ['a'], true)).toEqual(['tracker_item.heard', 'task.noted']);
     expect(made.mill.task(made.taskId)).toMatchObject({
       feedback: [],
       context: [{ source: 'person', summary: 'bob: a' }],
@@ -65,8 +65,8 @@ describe('comments on a tracker item', () => {
     for (const text of texts) expect(summaries().join()).toContain(text);
     mill.must({ type: 'task.cancel', projectId, taskId, by: ada });
     const again = mill.add({ origin: { kind: 'tracker', id: itemId } });
-    mill.must({ type: 'trackerItem.take', projectId, itemId, taskId: again, before: taskId, by: ada });
-    expect(hear({ mill, taskId: again }, ['comment 0.'], true)).toEqual(['trackerItem.heard', 'task.noted']);
+    mill.must({ type: 'tracker_item.take', projectId, itemId, taskId: again, before: taskId, by: ada });
+    expect(hear({ mill, taskId: again }, ['comment 0.'], true)).toEqual(['tracker_item.heard', 'task.noted']);
   });
 
   test('a builder is told when it claims the task, and a run that has begun does not use them up', () => {

@@ -15,7 +15,7 @@ const MOST_NOTES = 10;
  * What people wrote about an item, each comment once. It decides nothing: no question is answered by it, and nothing is
  * approved or taken up again. Work that waits for a review, a landing or an approval goes back to its builder.
  */
-export function hearComments(slice: Slice, command: CommandOf<'trackerItem.hear'>, env: DecideEnv): Decision {
+export function hearComments(slice: Slice, command: CommandOf<'tracker_item.hear'>, env: DecideEnv): Decision {
   const found = find(slice, command);
   if (!found.ok) return found;
   const { itemId, taskId } = command;
@@ -28,7 +28,7 @@ export function hearComments(slice: Slice, command: CommandOf<'trackerItem.hear'
   // A task that is taken up again gets them then.
   if (fresh.length === 0 || task.stage === 'done' || task.stage === 'cancelled') return accept();
   const authors = [...new Set(fresh.map(({ author }) => author))];
-  const heard: EventBody = { type: 'trackerItem.heard', itemId, taskId, comments: fresh.map(({ id }) => id), authors };
+  const heard: EventBody = { type: 'tracker_item.heard', itemId, taskId, comments: fresh.map(({ id }) => id), authors };
   const texts = fresh.map(({ text }) => text);
   const older = command.isFirst ? texts.slice(0, -MOST_NOTES).join('\n\n') : '';
   const noted = [...(older === '' ? [] : [older]), ...texts.slice(-MOST_NOTES)];

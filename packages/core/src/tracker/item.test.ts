@@ -16,19 +16,19 @@ beforeEach(() => {
   mill = new Mill();
 });
 
-const see = (hash: string, change: Partial<CommandOf<'trackerItem.see'>> = {}) =>
+const see = (hash: string, change: Partial<CommandOf<'tracker_item.see'>> = {}) =>
   mill.execute({
-    ...{ type: 'trackerItem.see', projectId, itemId, key: 'k', url: null, author: 'eve', isTrusted: false },
+    ...{ type: 'tracker_item.see', projectId, itemId, key: 'k', url: null, author: 'eve', isTrusted: false },
     ...{ waiting: 'untrusted', seen: seen(hash), ...change },
   });
 const item = () => {
   const found = mill.records.get(itemId);
-  return found?.noun === 'trackerItem' ? found : undefined;
+  return found?.noun === 'tracker_item' ? found : undefined;
 };
 const created = (origin = itemId) => mill.add({ origin: { kind: 'tracker', id: origin } });
 const take = (taskId: string, before: string | null = null, hash?: string) =>
   mill.execute({
-    ...{ type: 'trackerItem.take', projectId, itemId, taskId, before, by: ada },
+    ...{ type: 'tracker_item.take', projectId, itemId, taskId, before, by: ada },
     ...(hash === undefined ? {} : { hash }),
   });
 
@@ -62,11 +62,11 @@ describe('an item of a tracker', () => {
     take(taskId);
     see('h2');
     expect(item()).toMatchObject({ status: 'taken', waiting: 'edited', takenHash: 'h1' });
-    mill.execute({ type: 'trackerItem.refuse', projectId, itemId, why: 'no', by: ada });
+    mill.execute({ type: 'tracker_item.refuse', projectId, itemId, why: 'no', by: ada });
     expect(item()).toMatchObject({ status: 'taken', waiting: '', takenHash: 'h2' });
     see('h3', { isTrusted: true, waiting: '' });
     expect(item()).toMatchObject({ waiting: '' });
-    const follow = { type: 'trackerItem.follow', projectId, itemId, taskId } as const;
+    const follow = { type: 'tracker_item.follow', projectId, itemId, taskId } as const;
     expect(mill.execute({ ...follow, hash: 'h2' })).toMatchObject({ ok: false });
     expect(mill.execute({ ...follow, hash: 'h3' }).ok).toBe(true);
     expect(item()).toMatchObject({ takenHash: 'h3' });
@@ -75,11 +75,11 @@ describe('an item of a tracker', () => {
   test('that is refused, left or unknown says what can be done', () => {
     expect(take(created())).toMatchObject({ ok: false, refusal: { code: 'not_found' } });
     see('h1');
-    mill.execute({ type: 'trackerItem.refuse', projectId, itemId, why: 'no', by: ada });
+    mill.execute({ type: 'tracker_item.refuse', projectId, itemId, why: 'no', by: ada });
     see('h2');
     expect(item()).toMatchObject({ status: 'refused', waiting: '' });
-    mill.execute({ type: 'trackerItem.leave', projectId, itemId, why: 'deleted' });
-    expect(mill.execute({ type: 'trackerItem.refuse', projectId, itemId, why: 'no', by: ada })).toMatchObject({
+    mill.execute({ type: 'tracker_item.leave', projectId, itemId, why: 'deleted' });
+    expect(mill.execute({ type: 'tracker_item.refuse', projectId, itemId, why: 'no', by: ada })).toMatchObject({
       ok: false,
     });
     see('h2');
@@ -88,10 +88,10 @@ describe('an item of a tracker', () => {
 
   test('of our own has its intention recorded first, then its key, each once', () => {
     const taskId = created('proposal_1');
-    const offer = { type: 'trackerItem.offer' as const, projectId, itemId, taskId, labels: ['agent-generated'] };
+    const offer = { type: 'tracker_item.offer' as const, projectId, itemId, taskId, labels: ['agent-generated'] };
     for (let n = 0; n < 2; n += 1) expect(mill.execute(offer).ok).toBe(true);
     expect(item()).toMatchObject({ status: 'offered', key: null, offers: ['agent-generated'] });
-    const create = { type: 'trackerItem.create', projectId, itemId, url: null } as const;
+    const create = { type: 'tracker_item.create', projectId, itemId, url: null } as const;
     for (let n = 0; n < 2; n += 1) expect(mill.execute({ ...create, key: 'k' }).ok).toBe(true);
     expect(mill.execute({ ...create, key: 'other' })).toMatchObject({ ok: false, refusal: { code: 'conflict' } });
     expect(item()).toMatchObject({ status: 'taken', key: 'k', taskId });
@@ -100,13 +100,13 @@ describe('an item of a tracker', () => {
   test('has each written state and each failure recorded once', () => {
     see('h1');
     const count = () => mill.log.length;
-    const fail = { type: 'trackerItem.fail', projectId, itemId, error: '422' } as const;
+    const fail = { type: 'tracker_item.fail', projectId, itemId, error: '422' } as const;
     mill.execute(fail);
     const before = count();
     mill.execute(fail);
     expect(count()).toBe(before);
     const published = { hash: 'p', commentId: '1', labels: ['x'], status: null, isClosed: false };
-    for (let n = 0; n < 2; n += 1) mill.execute({ type: 'trackerItem.publish', projectId, itemId, published });
+    for (let n = 0; n < 2; n += 1) mill.execute({ type: 'tracker_item.publish', projectId, itemId, published });
     expect([count(), item()?.error]).toEqual([before + 1, null]);
   });
 });

@@ -73,6 +73,14 @@ CREATE INDEX runs_job ON runs (job_id) WHERE job_id IS NOT NULL;
 /** What housekeeping removed from the log: a gap that it did not make is a fault. */
 const removedEvents = 'CREATE TABLE log_removed (events bigint NOT NULL, seqs bigint NOT NULL)';
 
+const snakeCaseNouns = [
+  ['guardProposal', 'guard_proposal'],
+  ['trackerItem', 'tracker_item'],
+  ['lessonUse', 'lesson_use'],
+]
+  .map(([earlier, noun]) => `UPDATE records SET noun = '${noun}' WHERE noun = '${earlier}';`)
+  .join('\n');
+
 /** The words of a record, each once and separated by blanks, for ranking. Its place grows with each new record. */
 const recordWords = 'CREATE INDEX record_words_project ON record_words (project_id, noun, place);';
 
@@ -227,6 +235,8 @@ UPDATE tasks SET built_at = (doc->>'stageSince')::numeric::bigint
 WHERE ready_role = 'reviewer' AND position('\\u0000' in doc::text) = 0;
 ${reviewOrder}`,
   },
+  // Names of nouns in snake_case, as events have them. Documents are converted when they are read.
+  { version: 12, sqlite: snakeCaseNouns, postgres: snakeCaseNouns },
 ];
 
 /** The steps a store at `version` still needs. */

@@ -52,13 +52,13 @@ export async function proposeGuard(tools: GuardTools, draft: GuardDraft): Promis
   const { by, traceIds } = draft;
   const key = draft.key ?? `rule:${rule}`;
   const proposalId = guardProposalId(tools, key);
-  const all = await store.records({ noun: 'guardProposal', projectId: project.id });
+  const all = await store.records({ noun: 'guard_proposal', projectId: project.id });
   refuseKnown(all, { proposalId, name, rule, by });
   const test = await testGuard(tools, yaml);
   const why = withoutSecrets(plainLine(draft.why)).slice(0, 1_000);
   unwrap(
     await store.execute({
-      ...{ type: 'guardProposal.propose', projectId: project.id, proposalId, name, yaml, key, rule, why, traceIds },
+      ...{ type: 'guard_proposal.propose', projectId: project.id, proposalId, name, yaml, key, rule, why, traceIds },
       ...{ test, by },
     }),
   );
@@ -87,7 +87,7 @@ export async function decideGuard(
       });
     const next = await tools.guards.examine(yaml);
     const test = await testGuard(tools, next.yaml);
-    unwrap(await store.execute({ type: 'guardProposal.edit', ...about, ...next, test, by }));
+    unwrap(await store.execute({ type: 'guard_proposal.edit', ...about, ...next, test, by }));
     await tools.guards.write(proposal.name, guardFileText(next, 'observe'));
     return again(tools, proposal.id);
   }
@@ -96,12 +96,17 @@ export async function decideGuard(
   } else if (decision === 'approve') {
     await refuseChangedFile(tools, proposal);
     unwrap(
-      await store.execute({ type: 'guardProposal.enforce', ...about, test: await testGuard(tools, proposal.yaml), by }),
+      await store.execute({
+        type: 'guard_proposal.enforce',
+        ...about,
+        test: await testGuard(tools, proposal.yaml),
+        by,
+      }),
     );
     await tools.guards.write(proposal.name, guardFileText(proposal, 'enforce'));
   } else {
     if (why === '') throw new AppError('bad_input', `say why the guard ${proposal.name} is not wanted`);
-    unwrap(await store.execute({ type: `guardProposal.${decision}`, ...about, why, by }));
+    unwrap(await store.execute({ type: `guard_proposal.${decision}`, ...about, why, by }));
     await keepGuardFile(tools, await again(tools, proposal.id));
   }
   return again(tools, proposal.id);
@@ -115,7 +120,7 @@ export async function bypassGuard(
 ): Promise<void> {
   const until = clock.now() + BYPASS_MS;
   const about = { projectId: proposal.projectId, proposalId: proposal.id };
-  unwrap(await store.execute({ type: 'guardProposal.bypass', ...about, taskId, why, until, by }));
+  unwrap(await store.execute({ type: 'guard_proposal.bypass', ...about, taskId, why, until, by }));
   if (taskId === null) await sessions.letPass(proposal.name, until);
 }
 
@@ -160,7 +165,7 @@ export async function startObserving(tools: GuardTools, proposalId: string, by: 
   if (proposal.status === 'proposed') await tools.guards.write(proposal.name, guardFileText(proposal, 'observe'));
   const from = proposal.status === 'enforced' ? 'enforced' : 'proposed';
   const about = { projectId: proposal.projectId, proposalId };
-  unwrap(await tools.store.execute({ type: 'guardProposal.observe', ...about, from, by }));
+  unwrap(await tools.store.execute({ type: 'guard_proposal.observe', ...about, from, by }));
   await keepGuardFile(tools, await again(tools, proposalId));
 }
 
@@ -205,7 +210,7 @@ async function refuseChangedFile({ guards }: GuardTools, proposal: GuardProposal
 }
 
 async function again({ store }: Pick<GuardTools, 'store'>, id: string): Promise<GuardProposal> {
-  const proposal = await store.record('guardProposal', id);
+  const proposal = await store.record('guard_proposal', id);
   if (proposal) return proposal;
   throw new AppError('not_found', `there is no proposed guard ${id}`);
 }

@@ -12,7 +12,7 @@ export async function learnGuard(tools: GuardTools, pattern: Pattern): Promise<G
   const { store, project, calls, guards, hash } = tools;
   const { key } = pattern;
   if (pattern.count < PATTERN_AT || !mayBeGuarded(pattern)) return null;
-  if (await store.record('guardProposal', guardProposalId(tools, key))) return null;
+  if (await store.record('guard_proposal', guardProposalId(tools, key))) return null;
   const found = await store.searchRecords({
     ...{ noun: 'trace', projectId: project.id, tags: [`key:${key}`], limit: LOOKED_AT_TRACES },
   });

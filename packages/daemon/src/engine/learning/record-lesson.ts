@@ -94,7 +94,7 @@ const retiredRefusal = ({ number, retiredWhy }: Lesson): Refusal => ({
 /** How earlier runs ended that a new lesson would have fitted: what it is compared with at first. */
 async function controlFor(store: Store, projectId: string, draft: LessonDraft): Promise<Tally> {
   if (draft.filePatterns.length === 0) return { good: 0, total: 0 };
-  const uses = await store.records({ noun: 'lessonUse', projectId, isOpen: false });
+  const uses = await store.records({ noun: 'lesson_use', projectId, isOpen: false });
   const alike = uses
     .filter(({ verdict }) => verdict === 'helped' || verdict === 'hurt')
     .sort((a, b) => b.at - a.at)

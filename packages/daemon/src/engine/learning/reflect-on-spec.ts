@@ -12,7 +12,7 @@ export async function reflectionOnSpec(deps: EngineDeps, spec: Spec): Promise<Ne
   const tasks = all.filter(({ origin }) => origin?.kind === 'spec' && origin.id === spec.id);
   const done = await Promise.all(
     tasks.map(async (task) => {
-      const uses = await store.records({ noun: 'lessonUse', parent: task.id });
+      const uses = await store.records({ noun: 'lesson_use', parent: task.id });
       return { task, runs: await store.runs(task.id), isTaught: uses.some(({ lessonIds }) => lessonIds.length > 0) };
     }),
   );

@@ -89,7 +89,7 @@ export async function reflectionOnTask(deps: EngineDeps, task: Task): Promise<Ne
     limit: 100,
   });
   const traces = found.map(({ record }) => record).filter(({ type }) => type !== 'question' && type !== 'decision');
-  const use = await store.records({ noun: 'lessonUse', parent: task.id });
+  const use = await store.records({ noun: 'lesson_use', parent: task.id });
   return {
     about: { kind: 'task', id: task.id, number: task.number, title: task.title },
     why,

@@ -46,7 +46,7 @@ export async function lessonsOfRun(
   if (deps.project.rules.learning?.enabled === false)
     return { lessons: withinBudget(notes, LESSON_TOKENS).taken, record: null };
   const inUse = await reading;
-  const before = await deps.store.record('lessonUse', lessonUseId(runId));
+  const before = await deps.store.record('lesson_use', lessonUseId(runId));
   if (before) {
     const given = inUse.filter(({ id }) => before.lessonIds.includes(id)).map(shown);
     return { lessons: [...notes, ...given], record: null };

@@ -27,7 +27,7 @@ export async function summarise(
   const recorded = bodies.flatMap((body) => (body.type === 'lesson.recorded' ? [body.draft.kind] : []));
   const lessons = await store.records({ noun: 'lesson', projectId });
   const active = lessons.filter(isActiveLesson);
-  const uses = (await store.records({ noun: 'lessonUse', projectId })).filter(
+  const uses = (await store.records({ noun: 'lesson_use', projectId })).filter(
     ({ at, lessonIds }) => at > from && at <= to && lessonIds.length > 0,
   );
   const byStage: Record<string, number> = {};

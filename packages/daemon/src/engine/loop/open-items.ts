@@ -19,7 +19,7 @@ export async function openItems({
 }: Pick<EngineDeps, 'tracker' | 'store' | 'project' | 'clock' | 'onNote'>): Promise<readonly OpenItem[]> {
   if (!followed) return [];
   const { tracker } = followed;
-  const known = await store.records({ noun: 'trackerItem', projectId: project.id });
+  const known = await store.records({ noun: 'tracker_item', projectId: project.id });
   const taken = new Set(known.flatMap(({ key, taskId }) => (taskId === null ? [] : (key ?? []))));
   let read = READ.get(tracker);
   if (!read || clock.now() - read.at >= FRESH_MS) {

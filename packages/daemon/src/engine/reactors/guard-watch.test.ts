@@ -83,7 +83,7 @@ describe('a guard that is proposed', () => {
       expect(third).toMatchObject({ kind: 'deny', guard: 'worktree' });
     }
     expect(await proposal()).toMatchObject({ bypasses: 3, bypass: null });
-    expect(await bed.log('guardProposal.bypassed', 'guardProposal.bypass_used')).toHaveLength(6);
+    expect(await bed.log('guard_proposal.bypassed', 'guard_proposal.bypass_used')).toHaveLength(6);
     expect((await tools.calls.recent(10)).map(({ verdict }) => verdict)).toContain('bypassed');
     await alerted('warning guard_bypassed generated');
     // One for another task, and one that is too late, let nothing pass.
@@ -123,7 +123,7 @@ describe('a guard that is proposed', () => {
     await expect(proposeGuard(tools, numbered(11))).rejects.toThrow('10 proposed guards already wait for a person');
     await bed.pass(120_000);
     expect(await tools.guards.read('g1')).toBeNull();
-    const first = (await bed.store.records({ noun: 'guardProposal' })).find(({ name }) => name === 'g1')!;
+    const first = (await bed.store.records({ noun: 'guard_proposal' })).find(({ name }) => name === 'g1')!;
     await expect(decideGuard(tools, first, { decision: 'approve', why: '', by: ada })).rejects.toThrow(
       'has not observed yet',
     );
@@ -165,13 +165,13 @@ describe('a guard that is proposed', () => {
     const { refused, allowed, refusedCount, allowedCount } = await proposal();
     const about = { projectId: bed.projectId, proposalId, by: ada };
     const figures = { refused, allowed, refusedCount, allowedCount };
-    await bed.must({ type: 'guardProposal.enforce', ...about, test: figures });
+    await bed.must({ type: 'guard_proposal.enforce', ...about, test: figures });
     await eventually(() => expect(file()).not.toMatch(OBSERVES));
-    await bed.must({ type: 'guardProposal.withdraw', ...about, why: 'no' });
+    await bed.must({ type: 'guard_proposal.withdraw', ...about, why: 'no' });
     await eventually(() => expect(() => file()).toThrow('ENOENT'));
     const { yaml, name, key, rule } = await proposal();
     await bed.must({
-      type: 'guardProposal.propose',
+      type: 'guard_proposal.propose',
       ...about,
       yaml,
       name,
@@ -213,7 +213,7 @@ describe('a guard that is proposed', () => {
     const real = { ...tools, clock: { now: () => Date.now() } };
     await bypassGuard(real, await proposal(), { taskId: null, why: 'once', by: ada });
     expect([(await write()).exitCode, (await write()).exitCode]).toEqual([0, 2]);
-    await eventually(async () => expect(await bed.log('guardProposal.bypass_used')).toHaveLength(1));
+    await eventually(async () => expect(await bed.log('guard_proposal.bypass_used')).toHaveLength(1));
     expect(await proposal()).toMatchObject({ bypasses: 1, bypass: null });
   });
 });

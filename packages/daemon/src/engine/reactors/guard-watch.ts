@@ -33,10 +33,10 @@ export class GuardWatch implements RoutedReactor {
 
   async handle(_call: ReactorCall): Promise<void> {
     const { store } = this.#tools;
-    const all = await store.records({ noun: 'guardProposal', projectId: this.projectId });
+    const all = await store.records({ noun: 'guard_proposal', projectId: this.projectId });
     for (const { id } of all) {
       // A request may have changed it in the meantime.
-      const proposal = (await store.record('guardProposal', id))!;
+      const proposal = (await store.record('guard_proposal', id))!;
       const { status, proposedBy } = proposal;
       // A crash came between the record and the file.
       if (status === 'proposed' && proposedBy.kind !== 'agent')
@@ -57,8 +57,8 @@ export class GuardWatch implements RoutedReactor {
       const about = { projectId: this.projectId, proposalId: proposal.id };
       const shown = shownCall({ ...call, at, source: 'session', from: session });
       // One that is refused came twice, or too late: nothing changes.
-      if (kind === 'observed') await this.#tools.store.execute({ type: 'guardProposal.hit', ...about, call: shown });
-      else await this.#tools.store.execute({ type: 'guardProposal.use_bypass', ...about, taskId: null, call: shown });
+      if (kind === 'observed') await this.#tools.store.execute({ type: 'guard_proposal.hit', ...about, call: shown });
+      else await this.#tools.store.execute({ type: 'guard_proposal.use_bypass', ...about, taskId: null, call: shown });
     }
   }
 }

@@ -44,7 +44,7 @@ describe('the third time', () => {
     expect(lesson?.why).toContain('in 3 runs');
     expect(lesson?.origin).toMatchObject({ taskIds: ['task_3', 'task_2', 'task_1'], by: { kind: 'engine' } });
     await build(4, 4);
-    const uses = await bed.store.records({ noun: 'lessonUse', parent: 'task_4' });
+    const uses = await bed.store.records({ noun: 'lesson_use', parent: 'task_4' });
     expect(uses.flatMap(({ lessonIds }) => lessonIds)).toContain(lesson!.id);
     expect(await lessons()).toHaveLength(1);
   });

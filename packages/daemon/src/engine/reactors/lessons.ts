@@ -22,7 +22,7 @@ export class LessonUses implements RoutedReactor {
   async handle(call: ReactorCall): Promise<void> {
     const { store } = this.#deps;
     if (call.cause === 'start') {
-      const open = await store.records({ noun: 'lessonUse', projectId: this.projectId, isOpen: true });
+      const open = await store.records({ noun: 'lesson_use', projectId: this.projectId, isOpen: true });
       for (const use of open) await this.#settle(use, null);
     }
     if (call.cause !== 'events') return;
@@ -34,7 +34,7 @@ export class LessonUses implements RoutedReactor {
         body.type === 'task.moved' && REFUSED.includes(body.because)
           ? { verdict: 'hurt', why: `it came back from ${body.from.replaceAll('_', ' ')}` }
           : null;
-      for (const use of await store.records({ noun: 'lessonUse', parent: taskId, isOpen: true }))
+      for (const use of await store.records({ noun: 'lesson_use', parent: taskId, isOpen: true }))
         await this.#settle(use, refused);
     }
   }

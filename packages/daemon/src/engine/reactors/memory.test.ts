@@ -63,7 +63,7 @@ describe('the lessons of a run', () => {
     await bed.pass(30 * MINUTE);
     const [run] = await bed.store.runs('task_1');
     expect(run?.briefing?.lessons).toEqual(['L1']);
-    expect(await bed.store.record('lessonUse', lessonUseId(run!.id))).toMatchObject({
+    expect(await bed.store.record('lesson_use', lessonUseId(run!.id))).toMatchObject({
       verdict: 'helped',
       lessonIds: [id],
     });

@@ -20,7 +20,9 @@ const prompts = {
   renderJob: async () => ({ ...briefing, timeoutMs: 3_600_000 }),
 };
 const heard = async ({ bed }: TrackerBed) =>
-  (await bed.log('trackerItem.heard')).flatMap(({ body }) => (body.type === 'trackerItem.heard' ? body.comments : []));
+  (await bed.log('tracker_item.heard')).flatMap(({ body }) =>
+    body.type === 'tracker_item.heard' ? body.comments : [],
+  );
 const unread = ([task]: Task[]) => task!.feedback.filter(({ isUnread }) => isUnread).map(({ text }) => text);
 const words = (text: string) => `ada on sim:board#1:\n${text}`;
 

@@ -56,7 +56,7 @@ export class TrackerSync implements RoutedReactor {
 
   async #tell(): Promise<void> {
     const { store } = this.#deps;
-    const waiting = await store.records({ noun: 'trackerItem', projectId: this.projectId, isOpen: true });
+    const waiting = await store.records({ noun: 'tracker_item', projectId: this.projectId, isOpen: true });
     const faults = [...this.#reader.faults].slice(0, MOST_TOLD).map(faultCondition);
     await this.#link.tell({ waiting: [...waitingCondition(waiting.filter(needsPerson)), ...faults] });
     this.#isTold = true;

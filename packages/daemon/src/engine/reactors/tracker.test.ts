@@ -29,7 +29,7 @@ describe('tracker items become tasks', () => {
     expect(board.reads).toBe(4);
     expect(await made.tasks()).toHaveLength(3);
     const quiet = await made.bed.store.events({ after: before, limit: 1000 });
-    expect(quiet.filter(({ body }) => body.type.startsWith('trackerItem.')).map(({ body }) => body.type)).toEqual([]);
+    expect(quiet.filter(({ body }) => body.type.startsWith('tracker_item.')).map(({ body }) => body.type)).toEqual([]);
   });
 
   test('an item that waits for one that is no task starts when that is done', async () => {
@@ -88,7 +88,7 @@ describe('trust in the authors of tracker items', () => {
     const board = new SimTracker();
     const item = board.add('Spam', { author: 'eve', mayPush: false });
     const made = await started(board);
-    const refuse = { type: 'trackerItem.refuse', projectId: 'project_1', why: 'spam', by: ada } as const;
+    const refuse = { type: 'tracker_item.refuse', projectId: 'project_1', why: 'spam', by: ada } as const;
     await made.bed.must({ ...refuse, itemId: 'tracker/project_1/sim:board#1' });
     board.edit(item, { title: 'More spam' });
     await made.settle();

@@ -85,7 +85,7 @@ export class RunGuard {
       const found = await this.#proposed(guard);
       if (!found) return;
       const about = { projectId: project.id, proposalId: found.id };
-      await store.execute({ type: 'guardProposal.hit', ...about, call: shownCall(entry) });
+      await store.execute({ type: 'guard_proposal.hit', ...about, call: shownCall(entry) });
     } catch (error) {
       onNote(`a call that the guard ${guard} would refuse was not recorded`, error);
     }
@@ -101,7 +101,7 @@ export class RunGuard {
     const about = { projectId: this.#deps.project.id, proposalId: found.id, taskId };
     const entry = this.#entry(call, worktree, { verdict: 'bypassed', guard, observed: [] });
     const reply = await this.#deps.store.execute({
-      type: 'guardProposal.use_bypass',
+      type: 'guard_proposal.use_bypass',
       ...about,
       call: shownCall(entry),
     });
@@ -110,7 +110,7 @@ export class RunGuard {
 
   async #proposed(guard: string) {
     const { store, project } = this.#deps;
-    const live = await store.records({ noun: 'guardProposal', projectId: project.id, isOpen: true });
+    const live = await store.records({ noun: 'guard_proposal', projectId: project.id, isOpen: true });
     return live.find(({ name }) => name === guard);
   }
 }

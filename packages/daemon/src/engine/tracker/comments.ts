@@ -44,7 +44,7 @@ export class TrackerComments {
   /** Before the first run, which reads the notes of its task. `isInTime`: that run has not been given its task yet. */
   async readFirst(tracker: Tracker, taskId: string, isInTime: () => boolean): Promise<void> {
     const { store, project } = this.#deps;
-    const [item] = await store.records({ noun: 'trackerItem', projectId: project.id, parent: taskId });
+    const [item] = await store.records({ noun: 'tracker_item', projectId: project.id, parent: taskId });
     const task = await store.task(taskId);
     if (!item || !task || !isOf(tracker, item.key) || item.status !== 'taken') return;
     const said = await tracker.comments(item.key!);
@@ -57,7 +57,7 @@ export class TrackerComments {
     if (wanted.length === 0) return;
     const comments = wanted.map(({ id, author, text }) => ({ id, author, text: wordsOf(author, item.key!, text) }));
     const about = { projectId: project.id, itemId: item.id, taskId: task.id };
-    const hear: Command = { type: 'trackerItem.hear', ...about, comments, ...(isFirst ? { isFirst } : {}) };
+    const hear: Command = { type: 'tracker_item.hear', ...about, comments, ...(isFirst ? { isFirst } : {}) };
     const reply = await store.execute(hear);
     if (!reply.ok) onNote(`comments on ${item.key} were not passed on: ${reply.refusal.message}`);
   }

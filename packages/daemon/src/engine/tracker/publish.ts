@@ -25,7 +25,7 @@ export class TrackerWriter {
   /** Tasks whose item may have to be written: after a start everything that is not settled. */
   async unsettled(): Promise<string[]> {
     const { store, project } = this.#deps;
-    const items = await store.records({ noun: 'trackerItem', projectId: project.id });
+    const items = await store.records({ noun: 'tracker_item', projectId: project.id });
     const proposals = await store.records({ noun: 'proposal', projectId: project.id, isOpen: true });
     const own = proposals.flatMap(({ taskId, status }) => (status === 'accepted' && taskId ? [taskId] : []));
     const tasks = [...new Set([...items.flatMap(({ taskId }) => taskId ?? []), ...own])];
@@ -48,20 +48,20 @@ export class TrackerWriter {
     } catch (error) {
       // One item that is refused does not stop the others.
       if (!(error instanceof TrackerError) || error.trouble !== 'refused') throw error;
-      await store.execute({ type: 'trackerItem.fail', ...of(made), error: error.message.slice(0, 500) });
-      return store.record('trackerItem', made.id);
+      await store.execute({ type: 'tracker_item.fail', ...of(made), error: error.message.slice(0, 500) });
+      return store.record('tracker_item', made.id);
     }
   }
 
   async #itemOf({ offersProposals }: FollowedTracker, task: Task): Promise<TrackerItem | null> {
     const { store, project } = this.#deps;
-    const [item] = await store.records({ noun: 'trackerItem', projectId: project.id, parent: task.id });
+    const [item] = await store.records({ noun: 'tracker_item', projectId: project.id, parent: task.id });
     if (item || !offersProposals || task.origin?.kind !== 'loop' || hasEnded(task)) return item ?? null;
     // The intention comes first: its id is the marker of the new item.
     const itemId = `tracker/${project.id}/task/${task.id}`;
     const labels = [OWN_LABEL, ...(task.origin.category ? [categoryLabel(task.origin.category)] : [])];
-    await store.execute({ type: 'trackerItem.offer', projectId: project.id, itemId, taskId: task.id, labels });
-    return store.record('trackerItem', itemId);
+    await store.execute({ type: 'tracker_item.offer', projectId: project.id, itemId, taskId: task.id, labels });
+    return store.record('tracker_item', itemId);
   }
 
   async #create({ tracker }: FollowedTracker, item: TrackerItem, task: Task): Promise<TrackerItem> {
@@ -75,8 +75,8 @@ export class TrackerWriter {
       labels: item.offers,
       marker: item.id,
     });
-    await store.execute({ type: 'trackerItem.create', ...of(item), ...created });
-    return (await store.record('trackerItem', item.id))!;
+    await store.execute({ type: 'tracker_item.create', ...of(item), ...created });
+    return (await store.record('tracker_item', item.id))!;
   }
 
   async #writeState({ tracker, closes }: FollowedTracker, item: TrackerItem, task: Task): Promise<void> {
@@ -97,7 +97,7 @@ export class TrackerWriter {
     await writeDifference(tracker, item.key, wanted, { before, old });
     const { labels, status, isClosed } = wanted;
     const published = { hash: wantedHash, commentId: comment.id, labels, status, isClosed };
-    await store.execute({ type: 'trackerItem.publish', ...of(item), published });
+    await store.execute({ type: 'tracker_item.publish', ...of(item), published });
     this.#doubtful.delete(task.id);
   }
 
@@ -110,7 +110,7 @@ export class TrackerWriter {
       const reply = await store.execute({ type: 'task.cancel', projectId, taskId: task.id, by });
       if (!reply.ok) onNote(`#${task.number} goes on although ${item.key} is taken: ${reply.refusal.message}`);
     }
-    await store.execute({ type: 'trackerItem.leave', ...of(item), why: `another Tidemill works on it: ${other}` });
+    await store.execute({ type: 'tracker_item.leave', ...of(item), why: `another Tidemill works on it: ${other}` });
   }
 }
 

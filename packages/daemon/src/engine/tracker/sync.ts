@@ -80,11 +80,11 @@ export class TrackerReader {
     const { store, project } = this.#deps;
     for (const each of found) {
       if (isGone(each) || each.marker === null || known.has(each.key)) continue;
-      const own = await store.record('trackerItem', each.marker);
+      const own = await store.record('tracker_item', each.marker);
       if (own?.projectId !== project.id || own.key !== null) continue;
       const { key, url } = each;
-      await store.execute({ type: 'trackerItem.create', projectId: project.id, itemId: own.id, key, url });
-      known.set(key, (await store.record('trackerItem', own.id))!);
+      await store.execute({ type: 'tracker_item.create', projectId: project.id, itemId: own.id, key, url });
+      known.set(key, (await store.record('tracker_item', own.id))!);
     }
   }
 
@@ -101,7 +101,7 @@ export class TrackerReader {
     const id = trackerItemId(project.id, each.key);
     const see = this.#seeing(followed, each, id, known);
     await store.execute(see);
-    const item = (await store.record('trackerItem', id))!;
+    const item = (await store.record('tracker_item', id))!;
     known.set(each.key, item);
     const other = each.content.labels.find((label) => OTHERS_LABELS.includes(label));
     if (other !== undefined) return this.#leave(item, `another Tidemill works on it: it has the label ${other}`);
@@ -120,7 +120,7 @@ export class TrackerReader {
     const isBlocked = dependenciesOf({ seen }, known) === null;
     const waiting = !mayStart ? ('untrusted' as const) : isBlocked ? ('blocked' as const) : ('' as const);
     const about = { key, url, author, isTrusted, waiting, seen };
-    return { type: 'trackerItem.see' as const, projectId: project.id, itemId, ...about };
+    return { type: 'tracker_item.see' as const, projectId: project.id, itemId, ...about };
   }
 
   /** Both in one transaction. A refusal means that somebody else has decided meanwhile. */
@@ -132,7 +132,7 @@ export class TrackerReader {
     const about = { taskId: ids.next('task'), before, dependsOn, hash: item.seen.hash, by };
     const reply = await store.executeAll(takingCommands(project, item, about));
     if (!reply.ok) onNote(`${item.key} did not become a task: ${reply.refusal.message}`);
-    else known.set(item.key!, (await store.record('trackerItem', item.id))!);
+    else known.set(item.key!, (await store.record('tracker_item', item.id))!);
   }
 
   async #update(followed: FollowedTracker, each: ExternalItem, before: TrackerItem, known: Known): Promise<void> {
@@ -141,7 +141,7 @@ export class TrackerReader {
     if (isOthers || (before.status === 'left' && (!each.isSelected || each.state === 'closed'))) return;
     const see = this.#seeing(followed, each, before.id, known);
     await store.execute(see);
-    const item = (await store.record('trackerItem', before.id))!;
+    const item = (await store.record('tracker_item', before.id))!;
     known.set(each.key, item);
     const task = item.taskId === null ? null : await store.task(item.taskId);
     if (!task) return this.#updateWaiting(each, item, see.waiting, known);
@@ -179,7 +179,7 @@ export class TrackerReader {
     if (!seen || waiting === 'edited') return;
     const by = engineActor('tracker');
     if (seen.hash !== takenHash) {
-      const follow: Command = { type: 'trackerItem.follow', ...ofItem(item, task), hash: seen.hash };
+      const follow: Command = { type: 'tracker_item.follow', ...ofItem(item, task), hash: seen.hash };
       // An item of our own is seen for the first time: the task is what it was made of.
       const commands = takenHash === null ? [follow] : followCommands(project.id, item, task, by);
       const reply = await store.executeAll(commands);
@@ -213,7 +213,7 @@ export class TrackerReader {
       if (!reply.ok) return onNote(`#${task.number} goes on although of ${item.key}: ${why}. ${reply.refusal.message}`);
       await store.execute({ type: 'task.note', projectId, taskId: task.id, by, text: `${item.key}: ${why}.` });
     }
-    await store.execute({ type: 'trackerItem.leave', projectId, itemId: item.id, why });
+    await store.execute({ type: 'tracker_item.leave', projectId, itemId: item.id, why });
   }
 }
 

@@ -32,7 +32,7 @@ export function takingCommands(
   return [
     { type: 'task.create', projectId: project.id, taskId, ...create },
     {
-      ...{ type: 'trackerItem.take', projectId: project.id, itemId: item.id, taskId, by },
+      ...{ type: 'tracker_item.take', projectId: project.id, itemId: item.id, taskId, by },
       ...{ before: before?.id ?? null, ...(hash === undefined ? {} : { hash }) },
     },
   ];
@@ -56,7 +56,7 @@ export function dependenciesOf(
 
 /** The items of a project that exist in the tracker, by key. */
 export async function itemsByKey(store: Store, projectId: string): Promise<Map<string, TrackerItem>> {
-  const all = await store.records({ noun: 'trackerItem', projectId });
+  const all = await store.records({ noun: 'tracker_item', projectId });
   return new Map(all.flatMap((item) => (item.key === null ? [] : [[item.key, item] as const])));
 }
 
@@ -96,6 +96,6 @@ export function followCommands(projectId: string, item: TrackerItem, task: Task,
   return [
     { type: 'task.edit', ...about, title, body, priority },
     ...(isReworded && hasRun ? [{ type: 'task.note' as const, ...about, text }] : []),
-    { type: 'trackerItem.follow', projectId, itemId: item.id, taskId: task.id, hash },
+    { type: 'tracker_item.follow', projectId, itemId: item.id, taskId: task.id, hash },
   ];
 }

@@ -33,7 +33,7 @@ export const guardHandlers: Handlers<'guards'> = {
 async function listGuards(services: Services, input: RouteRequest<'guardProposals'>): Promise<GuardProposalView[]> {
   const project = await projectOf(services, input.project);
   const tools = await toolsOf(services, project);
-  const all = await services.store.records({ noun: 'guardProposal', projectId: project.id });
+  const all = await services.store.records({ noun: 'guard_proposal', projectId: project.id });
   const found = all
     .filter(({ status }) => input.status === undefined || status === input.status)
     .sort((a, b) => b.createdAt - a.createdAt || (a.name < b.name ? -1 : 1));
@@ -70,7 +70,7 @@ async function bypass(services: Services, input: Signed<'bypassGuard'>): Promise
   if (known && isLiveGuard(known)) {
     const tools = await toolsOf(services, project);
     await bypassGuard(tools, known, { taskId, why, by });
-    return view(tools, (await services.store.record('guardProposal', known.id))!);
+    return view(tools, (await services.store.record('guard_proposal', known.id))!);
   }
   await passGuard(await toolsOf(services, project), input.guard, { taskId, by });
   const what = `Let one call pass the guard ${input.guard}`;
@@ -81,7 +81,7 @@ async function bypass(services: Services, input: Signed<'bypassGuard'>): Promise
 }
 
 async function lookFor(services: Services, project: Project, guard: string): Promise<GuardProposal | undefined> {
-  const all = await services.store.records({ noun: 'guardProposal', projectId: project.id });
+  const all = await services.store.records({ noun: 'guard_proposal', projectId: project.id });
   const named = all.filter(({ id, name }) => id === guard || name === guard);
   // A name may be used again after a refusal.
   return named.find(isLiveGuard) ?? named.toSorted((a, b) => b.createdAt - a.createdAt)[0];

@@ -51,7 +51,7 @@ function stateOf(lesson: Lesson, now: number): string {
 
 export async function detailOf({ store, clock }: Services, lesson: Lesson): Promise<LessonDetail> {
   const { projectId, id } = lesson;
-  const uses = (await store.records({ noun: 'lessonUse', projectId }))
+  const uses = (await store.records({ noun: 'lesson_use', projectId }))
     .filter(({ lessonIds, heldBackIds }) => lessonIds.includes(id) || heldBackIds.includes(id))
     .sort((a, b) => b.at - a.at)
     .slice(0, MOST_USES);

@@ -63,11 +63,11 @@ test('the status counts issues that wait for a person, but not those that were r
   };
   for (const key of ['k1', 'k2'])
     await store.execute({
-      ...{ type: 'trackerItem.see', projectId, itemId: `tracker/${projectId}/${key}`, key, url: null },
+      ...{ type: 'tracker_item.see', projectId, itemId: `tracker/${projectId}/${key}`, key, url: null },
       ...{ author: 'eve', isTrusted: false, waiting: 'untrusted', seen },
     });
   const by = personActor('ada');
-  await store.execute({ type: 'trackerItem.refuse', projectId, itemId: `tracker/${projectId}/k2`, why: 'no', by });
+  await store.execute({ type: 'tracker_item.refuse', projectId, itemId: `tracker/${projectId}/k2`, why: 'no', by });
   expect(await look()).toMatchObject({ sources: { issues: 1 }, environments: [] });
   await close();
 });

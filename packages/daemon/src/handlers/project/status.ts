@@ -89,7 +89,7 @@ async function sourcesOf({ store }: Services, { id: projectId }: Project): Promi
     open('spec'),
     open('feedback'),
     open('proposal'),
-    store.records({ noun: 'trackerItem', projectId, isOpen: true }),
+    store.records({ noun: 'tracker_item', projectId, isOpen: true }),
   ]);
   // What Tidemill offers is open too, until the tracker has it.
   const waiting = issues.filter(({ status, waiting: why }) => status === 'waiting' || why === 'edited');

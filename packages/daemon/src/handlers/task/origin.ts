@@ -15,7 +15,7 @@ export async function originOf(store: Store, { id, projectId, origin }: Task): P
   if (origin.kind === 'loop') {
     const proposal = await store.record('proposal', origin.id);
     const ref = proposal ? `proposal ${proposal.number}` : 'a proposal';
-    const [item] = await store.records({ noun: 'trackerItem', projectId, parent: id });
+    const [item] = await store.records({ noun: 'tracker_item', projectId, parent: id });
     const as = item?.key ? `, ${item.key}` : '';
     const text = `${ref} of the loop${origin.category ? `, ${origin.category}` : ''}${as}`;
     return { text, page: '/loop', url: item?.url ?? null };

@@ -27,7 +27,7 @@ async function showTracker(services: Services, input: RouteRequest<'tracker'>): 
 
 async function listItems(services: Services, input: RouteRequest<'trackerItems'>): Promise<TrackerItemView[]> {
   const { id: projectId } = await projectOf(services, input.project);
-  const all = await services.store.records({ noun: 'trackerItem', projectId });
+  const all = await services.store.records({ noun: 'tracker_item', projectId });
   const wanted = all
     .filter(({ status }) => input.status === undefined || status === input.status)
     .sort((a, b) => b.createdAt - a.createdAt)
@@ -53,12 +53,14 @@ async function refuseItem(services: Services, input: Signed<'refuseItem'>): Prom
   const project = await projectOf(services, input.project);
   const item = await itemOf(services, project, input.item);
   const { why, by } = input;
-  unwrap(await services.store.execute({ type: 'trackerItem.refuse', projectId: project.id, itemId: item.id, why, by }));
+  unwrap(
+    await services.store.execute({ type: 'tracker_item.refuse', projectId: project.id, itemId: item.id, why, by }),
+  );
   return viewAgain(services, item);
 }
 
 async function viewTracker(services: Services, project: Project): Promise<TrackerView> {
-  const all = await services.store.records({ noun: 'trackerItem', projectId: project.id });
+  const all = await services.store.records({ noun: 'tracker_item', projectId: project.id });
   const waiting = all.filter((item) => item.status === 'waiting' || item.waiting === 'edited');
   return {
     ...services.engines.of(project).tracker.state(),
@@ -69,7 +71,7 @@ async function viewTracker(services: Services, project: Project): Promise<Tracke
 
 /** `12`, `#12`, a file's name, or the whole key. */
 async function itemOf({ store }: Services, project: Project, ref: string): Promise<TrackerItem> {
-  const all = await store.records({ noun: 'trackerItem', projectId: project.id });
+  const all = await store.records({ noun: 'tracker_item', projectId: project.id });
   const wanted = ref.trim().replace(/^#/, '');
   const found = all.filter(({ id, key }) => id === ref || key === ref || (key !== null && nameIn(key) === wanted));
   if (found.length === 1) return found[0]!;
@@ -83,7 +85,7 @@ async function itemOf({ store }: Services, project: Project, ref: string): Promi
 const nameIn = (key: string) => key.slice(key.indexOf('#') + 1);
 
 async function viewAgain(services: Services, { id }: TrackerItem): Promise<TrackerItemView> {
-  const [view] = await viewItems(services, [(await services.store.record('trackerItem', id))!]);
+  const [view] = await viewItems(services, [(await services.store.record('tracker_item', id))!]);
   return view!;
 }
 
