@@ -10,13 +10,16 @@ export const WORKER_FILE = /^(agent-\d{1,6}|review-agent)\.(session|response\.md
 /** Creates the folder, and keeps it out of the person's commits. */
 export async function prepareFolder(root: string, isExcluded: boolean): Promise<void> {
   if (!isExcluded) await exclude(root);
-  const folder = join(root, SESSIONS_FOLDER);
-  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-    // Never creates the repository's folder: a moved repository must be able to return to its path.
-    if (error.code !== 'EEXIST') throw error;
-  });
+  await makeFolder(join(root, SESSIONS_FOLDER));
   const fault = await folderFault(root);
   if (fault !== null) throw new AppError('bad_input', fault, { hint: 'Remove it. Tidemill creates the folder.' });
+}
+
+/** Never creates the folders above it: a moved repository must be able to return to its path. */
+async function makeFolder(path: string): Promise<void> {
+  await mkdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
 }
 
 /** Why the folder cannot be used, or null. A link could lead to a place where agents write. */
@@ -54,7 +57,7 @@ async function exclude(root: string): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const line = `/${SESSIONS_FOLDER}/`;
   if (text.split('\n').some((each) => each.trim() === line)) return;
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   const glue = text === '' || text.endsWith('\n') ? '' : '\n';
   await writeFile(file, `${text}${glue}${line}\n`);
 }

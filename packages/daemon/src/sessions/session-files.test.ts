@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   symlinkSync,
   unlinkSync,
   writeFileSync,
@@ -76,6 +77,25 @@ describe('session files', () => {
     expect(repository.git('status', '--porcelain', '-uall')).toBe('');
     expect(existsSync(join(repository.root, '.gitignore'))).toBe(false);
     expect(readFileSync(join(repository.root, '.git/info/exclude'), 'utf8')).toBe(`# mine\n/${SESSIONS_FOLDER}/\n`);
+  });
+
+  test('leave the path of a repository free that is moved while they are written', async () => {
+    const bin = join(repository.folder, 'bin');
+    const elsewhere = join(repository.folder, 'elsewhere');
+    const real = execFileSync('sh', ['-c', 'command -v git'], { encoding: 'utf8' }).trim();
+    mkdirSync(bin);
+    // It is moved just after git has said where its files are.
+    writeFileSync(join(bin, 'git'), `#!/bin/sh\n'${real}' "$@"\nmv '${repository.root}' '${elsewhere}'\n`, {
+      mode: 0o755,
+    });
+    const { PATH } = process.env;
+    process.env.PATH = `${bin}:${PATH}`;
+    sessions.put(idle('agent-1'));
+    await sessions.settled();
+    process.env.PATH = PATH;
+    expect(existsSync(elsewhere)).toBe(true);
+    expect(existsSync(repository.root)).toBe(false);
+    renameSync(elsewhere, repository.root);
   });
 
   test('a reader during a write sees a complete file, and the newest wins', async () => {
