@@ -7,8 +7,8 @@ declare global {
 }
 
 /**
- * One request of the API as data. `input` is one object: path parameters come from it, the rest is sent as query or
- * body.
+ * One operation as data. `input` is one object: path parameters come from it, the rest is sent as query or body. The HTTP
+ * route, the typed client, the API's document, and where a row says so the command and the MCP tool follow from it.
  */
 export interface Route<I extends z.ZodType, O extends z.ZodType, S extends boolean> {
   method: 'GET' | 'POST' | 'PUT';
@@ -25,11 +25,50 @@ export interface Route<I extends z.ZodType, O extends z.ZodType, S extends boole
   decides: boolean;
   /** For paged lists: the last item's `field` is the next request's `cursor`. */
   page?: { cursor: string; field: string };
+  /** The command of core that it executes; then it needs no handler. */
+  executes?: string;
+  /** How the command line offers it; several commands may be one operation. */
+  cli?: CliOffer<z.output<O>> | CliOffer<z.output<O>>[];
+  mcp?: McpOffer<z.output<O>>;
 }
 
-interface Traits {
+/** A command of the command line. Its options have the form that the schema of their field asks for. */
+export interface CliOffer<Output> {
+  /** Words and arguments; arguments are fields of the input: `loop score <proposal> <score>`. */
+  usage: string;
+  /** What `--help` says: `score a proposal from 0 to 10`. */
+  about: string;
+  /** What docs/commands.md says, if that is more. */
+  details?: string;
+  /** The meaning of each option, by the field of the input; `<reason> why it is refused` names its value, too. */
+  options?: Record<string, string>;
+  /** Inputs that the command itself stands for: `loop on` is `{ on: true }`. */
+  sets?: Record<string, unknown>;
+  /** It runs when only the word before its own is given. */
+  isDefault?: boolean;
+  examples?: string[];
+  /** What is asked before it is done, unless `--yes` is given. */
+  confirms?: string;
+  /** The part of the response that it shows and prints as JSON. */
+  picks?(output: Output): unknown;
+  /** What a person reads; without it, and without a view of the daemon's, the fields. */
+  says?(output: Output): string | string[];
+}
+
+/** A tool of the MCP server, with the input of the route, for everybody who may read or for those who add. */
+export interface McpOffer<Output> {
+  tool: string;
+  /** What the tool does, for a model. Default: the summary. */
+  about?: string;
+  for: 'readers' | 'adders';
+  says(output: Output): { head: string; data?: string };
+}
+
+interface Traits<O extends z.ZodType> {
   role?: AccessRole;
   page?: { cursor: string; field: string };
+  cli?: CliOffer<z.output<O>> | CliOffer<z.output<O>>[];
+  mcp?: McpOffer<z.output<O>>;
 }
 
 const reading =
@@ -39,7 +78,7 @@ const reading =
     summary: string,
     input: I,
     output: O,
-    more: Traits = {},
+    more: Traits<O> = {},
   ): Route<I, O, S> => ({
     method: 'GET',
     path,
@@ -53,6 +92,10 @@ const reading =
   });
 
 /** A route that changes something must say whether that is a person's decision. */
+interface Change<O extends z.ZodType> extends Traits<O> {
+  decides: boolean;
+}
+
 const changing =
   (method: 'POST' | 'PUT') =>
   <I extends z.ZodType, O extends z.ZodType>(
@@ -60,11 +103,24 @@ const changing =
     summary: string,
     input: I,
     output: O,
-    more: { decides: boolean; role?: AccessRole },
+    more: Change<O>,
   ): Route<I, O, false> => ({
     ...{ method, path, summary, input, output, stream: false },
     ...{ role: more.decides ? 'operator' : 'agent', ...more },
   });
+
+/** A request that executes one command of core: its fields are the input, with `projectId` and `taskId` for the names. */
+export const command = <const C extends string, I extends z.ZodType, O extends z.ZodType>(
+  executes: C,
+  path: string,
+  summary: string,
+  input: I,
+  output: O,
+  more: Change<O> & { method?: 'POST' | 'PUT' },
+): Route<I, O, false> & { executes: C } => {
+  const { method = 'POST', ...traits } = more;
+  return { ...changing(method)(path, summary, input, output, traits), executes };
+};
 
 export const get = reading(false);
 export const post = changing('POST');

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { ROUTES } from '../nouns.ts';
 import { recordRoutes } from '../record/routes.ts';
 
-export type { Route } from './route.ts';
+export type { CliOffer, McpOffer, Route } from './route.ts';
 
 /** By subject. The routes of the log need every event, so they cannot be among the nouns. */
 export const routeGroups = { ...ROUTES, records: recordRoutes };

@@ -1,5 +1,19 @@
 import { z } from 'zod';
-import { by, count, flag, get, maxBytes, note, ofTask, post, project, put, words, worker } from '../api/route.ts';
+import {
+  by,
+  command,
+  count,
+  flag,
+  get,
+  maxBytes,
+  note,
+  ofTask,
+  post,
+  project,
+  put,
+  words,
+  worker,
+} from '../api/route.ts';
 import { TaskFile, TaskFiles } from './change.ts';
 import { NewTask, Priority, TaskEdit } from './task.ts';
 import {
@@ -71,14 +85,16 @@ export const taskRoutes = {
     z.strictObject({ ...ofTask, mode: z.string().min(1) }),
     PromptView,
   ),
-  editTask: put(
+  editTask: command(
+    'task.edit',
     '/v1/projects/:project/tasks/:task',
     'Edits a task',
     TaskEdit.extend(ofTask).extend({ by }),
     TaskSummary,
-    { decides: true },
+    { decides: true, method: 'PUT' },
   ),
-  noteTask: post(
+  noteTask: command(
+    'task.note',
     '/v1/projects/:project/tasks/:task/notes',
     'Adds a note for the next run of a task',
     z.strictObject({ ...ofTask, by, text: z.string().trim().min(1, 'the note is empty').max(2000) }),
@@ -119,28 +135,32 @@ export const taskRoutes = {
     BulkResult,
     { decides: true },
   ),
-  cancelTask: post(
+  cancelTask: command(
+    'task.cancel',
     '/v1/projects/:project/tasks/:task/cancel',
     'Cancels a task; its work is kept',
     z.strictObject({ ...ofTask, by }),
     TaskSummary,
     { decides: true },
   ),
-  retryTask: post(
+  retryTask: command(
+    'task.retry',
     '/v1/projects/:project/tasks/:task/retry',
     'Restarts a task that does not move',
     z.strictObject({ ...ofTask, by, note: note.optional(), stage: z.string().min(1).optional() }),
     TaskSummary,
     { decides: true },
   ),
-  approveTask: post(
+  approveTask: command(
+    'task.approve',
     '/v1/projects/:project/tasks/:task/approve',
     'Approves a task that waits for a person',
     z.strictObject({ ...ofTask, by, note: note.optional() }),
     TaskSummary,
     { decides: true },
   ),
-  rejectTask: post(
+  rejectTask: command(
+    'task.reject',
     '/v1/projects/:project/tasks/:task/reject',
     'Rejects a task with a note',
     z.strictObject({ ...ofTask, by, note: note.min(1, 'a rejection needs a note: say what is wrong') }),

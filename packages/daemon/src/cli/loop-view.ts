@@ -40,7 +40,15 @@ export function loopLines(view: LoopView, terminal: Terminal): string[] {
   ];
 }
 
-export function proposalLines(proposal: ProposalView, { width, paint }: Terminal): string[] {
+export const switchLines = ({ isOn }: LoopView, _terminal: Terminal, hasDaemon: boolean): string[] => [
+  `The loop is ${isOn ? 'on' : 'off'}.`,
+  ...(isOn && !hasDaemon ? ['It works while the daemon runs: tidemill up'] : []),
+];
+
+export const proposalsLines = (found: ProposalView[], terminal: Terminal): string[] =>
+  found.length === 0 ? ['There are no proposals.'] : found.flatMap((each) => proposalLines(each, terminal));
+
+function proposalLines(proposal: ProposalView, { width, paint }: Terminal): string[] {
   const { number, category, status, outcome, draft, why, related, task, score } = proposal;
   const end = status === 'accepted' && task ? `#${task.number}, ${outcome ?? task.stage}` : status;
   const more = [

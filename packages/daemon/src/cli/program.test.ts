@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { expect, it } from 'vitest';
+import { addOperations } from './operations.ts';
 import { createProgram, GROUPS } from './program.ts';
 import { openTerminal } from './terminal.ts';
 
@@ -7,7 +8,8 @@ const context = { env: {}, cwd: '/', terminal: openTerminal({}), setExitCode: ()
 
 it.each(GROUPS)('the command group $words has exactly the commands it names', async ({ words, load }) => {
   const program = new Command();
-  (await load())(program, context);
+  if (load) (await load())(program, context);
+  for (const word of words) addOperations(program, context, word);
   expect(program.commands.map((command) => command.name()).sort()).toEqual([...words].sort());
 });
 

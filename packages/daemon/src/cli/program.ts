@@ -2,12 +2,14 @@ import { Command } from 'commander';
 import { personDecides } from '../handlers/role.ts';
 import { agentOfRun } from '../process/environment.ts';
 import type { CliContext } from './context.ts';
+import { addOperations, offeredCommands } from './operations.ts';
 
 type Add = (program: Command, context: CliContext) => void;
 
 interface Group {
   words: string[];
-  load(): Promise<Add>;
+  /** Null: its commands are rows of the contract's routes. */
+  load: (() => Promise<Add>) | null;
   /**
    * What the commands change. A route says itself whether it decides something, and then it is refused in a run of an agent.
    * Commands that change files or processes of the machine without a route are refused there: all of the group, or those listed.
@@ -39,7 +41,7 @@ export const GROUPS: Group[] = [
     load: async () => (await import('./questions.ts')).addQuestions,
   },
   { words: ['inbox', 'channels'], changes: 'by routes', load: async () => (await import('./inbox.ts')).addInbox },
-  { words: ['loop'], changes: 'by routes', load: async () => (await import('./loop.ts')).addLoop },
+  { words: ['loop'], changes: 'by routes', load: null },
   { words: ['memory'], changes: 'by routes', load: async () => (await import('./memory.ts')).addMemory },
   { words: ['traces'], changes: 'by routes', load: async () => (await import('./traces.ts')).addTraces },
   { words: ['prompts'], changes: 'by routes', load: async () => (await import('./prompts.ts')).addPrompts },
@@ -68,6 +70,9 @@ export const GROUPS: Group[] = [
   { words: ['guard'], changes: 'by routes', load: async () => (await import('./hooks.ts')).addGuard },
 ];
 
+const offeredWords = () => new Set(offeredCommands().map(({ words }) => words[0]!));
+const isOffered = (word: string | undefined) => word !== undefined && offeredWords().has(word);
+
 /** Errors are thrown so that one place reports them. If `firstWord` names a command, only its group is added. */
 export async function createProgram(context: CliContext, version: string, firstWord?: string): Promise<Command> {
   const program = new Command('tidemill')
@@ -93,7 +98,15 @@ First steps, in a git repository:
 Set TIDEMILL_HOME to move the data folder (~/.tidemill). Set DATABASE_URL (postgres://…) to move the store.`,
     );
   const wanted = GROUPS.filter(({ words }) => firstWord !== undefined && words.includes(firstWord));
-  for (const { load } of wanted.length > 0 ? wanted : GROUPS) (await load())(program, context);
+  const known = GROUPS.flatMap(({ words }) => words);
+  const groups = wanted.length > 0 || isOffered(firstWord) ? wanted : GROUPS;
+  for (const { load, words } of groups) {
+    if (load) (await load())(program, context);
+    for (const word of words) addOperations(program, context, word);
+  }
+  // A row of the contract needs no line here.
+  for (const word of offeredWords())
+    if (!known.includes(word) && (firstWord === word || groups === GROUPS)) addOperations(program, context, word);
   program.hook('preAction', (_, command) => refuseToAgent(command, context));
   return program;
 }

@@ -13,7 +13,10 @@ export type Handler<N extends RouteName> = (
   call: Call,
 ) => Promise<Routes[N]['stream'] extends true ? AsyncIterable<RouteOutput<N>> : RouteOutput<N>>;
 
+/** Routes that execute a command of core need no handler of their own. */
+export type CommandRoute = { [N in RouteName]: Routes[N] extends { executes: string } ? N : never }[RouteName];
+
 /** The handlers of one group of routes. A route without a handler does not compile. */
 export type Handlers<G extends keyof typeof routeGroups> = {
-  [N in keyof (typeof routeGroups)[G] & RouteName]: Handler<N>;
+  [N in Exclude<keyof (typeof routeGroups)[G] & RouteName, CommandRoute>]: Handler<N>;
 };

@@ -4,9 +4,10 @@ import { conflictHandlers } from './conflict/index.ts';
 import type { Call, Services } from './context.ts';
 import { daemonHandlers } from './daemon/index.ts';
 import { deliveryHandlers } from './delivery/index.ts';
+import { type Executed, executeRoute } from './execute.ts';
 import { feedbackHandlers } from './feedback/index.ts';
 import { guardHandlers } from './guard/index.ts';
-import type { Handler } from './handler.ts';
+import type { CommandRoute, Handler } from './handler.ts';
 import { ideaHandlers } from './idea/index.ts';
 import { inboxHandlers } from './inbox/index.ts';
 import { lessonHandlers } from './lesson/index.ts';
@@ -23,8 +24,8 @@ import { traceHandlers } from './trace/index.ts';
 import { trackerHandlers } from './tracker/index.ts';
 import { workerHandlers } from './worker/index.ts';
 
-/** One function per route, by noun. */
-const handlers: { [N in RouteName]: Handler<N> } = {
+/** One function per route, by noun; routes that execute a command share `executeRoute`. */
+const handlers: { [N in Exclude<RouteName, CommandRoute>]: Handler<N> } = {
   ...daemonHandlers,
   ...projectHandlers,
   ...taskHandlers,
@@ -47,12 +48,17 @@ const handlers: { [N in RouteName]: Handler<N> } = {
   ...trackerHandlers,
 };
 
+type AnyHandler = (services: Services, input: unknown, signal: AbortSignal, call: Call) => unknown;
+
 /** Parses the input and calls the handler. Used for network requests and for calls within the process. */
 export async function callHandler(services: Services, name: RouteName, input: unknown, call: Call): Promise<unknown> {
   const parsed = routes[name].input.safeParse(input);
   if (!parsed.success) throw badInput(parsed.error);
-  const handler = handlers[name] as (services: Services, input: unknown, signal: AbortSignal, call: Call) => unknown;
-  return handler(services, signed(parsed.data, call.caller), call.signal, call);
+  const given = signed(parsed.data as object, call.caller);
+  const { executes } = routes[name] as { executes?: Executed };
+  if (executes !== undefined) return executeRoute(services, executes, given);
+  const handler = (handlers as Record<string, unknown>)[name] as AnyHandler;
+  return handler(services, given, call.signal, call);
 }
 
 function signed(input: object, caller: Caller): object {

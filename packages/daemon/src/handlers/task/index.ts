@@ -6,17 +6,7 @@ import { importTasks } from './import.ts';
 import { moveTask } from './move.ts';
 import { showPrompt } from './prompt.ts';
 import { startTask } from './start.ts';
-import {
-  addTask,
-  approveTask,
-  cancelTask,
-  editTask,
-  listTasks,
-  noteTask,
-  rejectTask,
-  retryTask,
-  setDependencies,
-} from './task.ts';
+import { addTask, listTasks, setDependencies } from './task.ts';
 import { showTask } from './task-detail.ts';
 import { listWorktrees } from './worktree.ts';
 
@@ -30,15 +20,9 @@ export const taskHandlers: Handlers<'tasks'> = {
   taskFile: showTaskFile,
   worktrees: listWorktrees,
   prompt: showPrompt,
-  editTask,
-  noteTask,
   startTask,
   moveTask,
   bulkTasks,
-  cancelTask,
-  retryTask,
-  approveTask,
-  rejectTask,
   setDependencies,
   reassignTask,
 };

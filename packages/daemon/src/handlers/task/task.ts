@@ -1,8 +1,6 @@
-import { AppError, type Project, type RouteRequest, type Task } from '@tidemill/contract';
-import type { Command } from '@tidemill/core';
+import { AppError, type Project, type RouteRequest } from '@tidemill/contract';
 import type { Call, Services } from '../context.ts';
 import { projectOf, summaries, summary, taskOf, unwrap } from '../find.ts';
-import type { Signed } from '../handler.ts';
 import { createTask, creationOf, newTaskId } from './create.ts';
 import { checkProposed } from './proposed.ts';
 
@@ -22,57 +20,14 @@ export async function listTasks(services: Services, input: RouteRequest<'tasks'>
   return summaries(services.store, await services.store.tasks(query));
 }
 
-export async function editTask(services: Services, input: Signed<'editTask'>) {
-  const { project: _project, task: _task, ...edit } = input;
-  return act(services, input, (task) => ({ type: 'task.edit', taskId: task.id, ...edit }));
-}
-
-export async function noteTask(services: Services, input: Signed<'noteTask'>) {
-  const { by, text } = input;
-  return act(services, input, (task) => ({ type: 'task.note', taskId: task.id, by, text }));
-}
-
-export async function cancelTask(services: Services, input: Signed<'cancelTask'>) {
-  const { by } = input;
-  return act(services, input, (task) => ({ type: 'task.cancel', taskId: task.id, by }));
-}
-
-export async function retryTask(services: Services, input: Signed<'retryTask'>) {
-  const { note, stage, by } = input;
-  return act(services, input, (task) => ({ type: 'task.retry', taskId: task.id, by, note, stage }));
-}
-
-export async function approveTask(services: Services, input: Signed<'approveTask'>) {
-  const { note, by } = input;
-  return act(services, input, (task) => ({ type: 'task.approve', taskId: task.id, by, note }));
-}
-
-export async function rejectTask(services: Services, input: Signed<'rejectTask'>) {
-  const { note, by } = input;
-  return act(services, input, (task) => ({ type: 'task.reject', taskId: task.id, by, note }));
-}
-
 export async function setDependencies(services: Services, input: RouteRequest<'setDependencies'>) {
   const project = await projectOf(services, input.project);
   const dependsOn = await idsOf(services, project, input.after);
-  return act(services, input, (task) => ({ type: 'task.set_dependencies', taskId: task.id, dependsOn }));
-}
-
-type TaskCommand = Extract<
-  Command,
-  {
-    type: `task.${'edit' | 'note' | 'cancel' | 'retry' | 'approve' | 'reject' | 'set_dependencies'}`;
-  }
->;
-
-async function act(
-  services: Services,
-  input: { project: string; task: string },
-  command: (task: Task) => Omit<TaskCommand, 'projectId'>,
-) {
-  const project = await projectOf(services, input.project);
   const task = await taskOf(services, project, input.task);
-  const reply = unwrap(await services.store.execute({ ...command(task), projectId: project.id } as Command));
+  const taskId = task.id;
+  const reply = unwrap(
+    await services.store.execute({ type: 'task.set_dependencies', projectId: project.id, taskId, dependsOn }),
+  );
   return summary(services.store, reply.task!);
 }
 
