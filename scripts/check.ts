@@ -36,6 +36,7 @@ export function repositoryChecks(root: string): Check[] {
       command: [process.execPath, bin(root, '@biomejs', 'biome', 'bin', 'biome'), 'check', '--error-on-warnings', '.'],
     },
     { name: 'repository rules', command: [process.execPath, 'scripts/check-repo.ts'], alwaysShow: true },
+    { name: 'pages about operations', command: [process.execPath, 'scripts/operation-docs.ts'] },
     { name: 'unused code', command: [process.execPath, bin(root, 'knip', 'bin', 'knip.js'), '--no-progress'] },
   ];
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,14 +28,15 @@ describe('adding a noun as its page describes', () => {
     const isOwn = (path: string) => !/(^|\/)(node_modules|dist|results)($|\/)/.test(path.slice(checkout.length));
     for (const part of ['packages', 'test', 'scripts', 'bench', 'tsconfig.json', 'package.json', 'vitest.config.ts'])
       await cp(join(checkout, part), join(copy, part), { recursive: true, filter: isOwn });
-    await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'));
+    for (const part of ['docs', 'prompts']) await cp(join(checkout, part), join(copy, part), { recursive: true });
+    await linkModules(copy);
   });
   afterAll(() => rm(copy, { recursive: true, force: true }));
 
-  it('needs lines in at most six existing files, none of them a switch, and its types are correct', async () => {
+  it('needs lines in at most five existing files, none of them a switch, and its types are correct', async () => {
     const steps = await walk();
     const changed = new Set(steps.filter(({ kind }) => kind === 'in').map(({ path }) => path));
-    expect(changed.size).toBeLessThanOrEqual(6);
+    expect(changed.size).toBeLessThanOrEqual(5);
     expect(steps.filter(({ kind }) => kind === 'new').length).toBeGreaterThan(6);
     for (const { kind, path, how, at, text } of steps) {
       const file = join(copy, path);
@@ -69,7 +70,65 @@ describe('adding a noun as its page describes', () => {
     const { stdout } = await run(process.execPath, [tsc, '-p', config]).catch((error: { stdout: string }) => error);
     expect(stdout).toBe('');
   }, 300_000);
+
+  it('offers the new operation over HTTP, in the client, the command line, MCP and the documents by its row alone', async () => {
+    const { stdout } = await run(process.execPath, [join(copy, 'memo.ts')], { cwd: copy });
+    expect(JSON.parse(stdout)).toEqual({
+      http: 'POST /v1/projects/{project}/memos',
+      client: 'function',
+      help: 'write a memo about this project',
+      tool: 'write_memo',
+      stored: ['Buy flour'],
+    });
+    await run(process.execPath, [join(copy, 'scripts/operation-docs.ts'), '--write'], { cwd: copy });
+    expect(await readFile(join(copy, 'docs/commands.md'), 'utf8')).toContain('| `tidemill memo TEXT` | Write a memo');
+    expect(await readFile(join(copy, 'docs/api.md'), 'utf8')).toContain(
+      '| memos | `POST /v1/projects/:project/memos` |',
+    );
+  }, 60_000);
 });
+
+/** Everything of the checkout, but the copy's own packages. */
+async function linkModules(copy: string): Promise<void> {
+  const shared = join(checkout, 'node_modules');
+  await mkdir(join(copy, 'node_modules', '@tidemill'), { recursive: true });
+  for (const name of await readdir(shared))
+    if (name !== '@tidemill') await symlink(join(shared, name), join(copy, 'node_modules', name));
+  for (const name of ['contract', 'core'])
+    await symlink(join(copy, 'packages', name), join(copy, 'node_modules', '@tidemill', name));
+  await writeFile(join(copy, 'memo.ts'), MEMO);
+}
+
+/** Uses the operation in every way in which its row offers it. */
+const MEMO = `
+import { routes } from '@tidemill/contract';
+import { createClient } from '@tidemill/contract/client';
+import { createIds, systemClock } from './packages/daemon/src/clock.ts';
+import { createProgram } from './packages/daemon/src/cli/program.ts';
+import { executeRoute } from './packages/daemon/src/handlers/execute.ts';
+import { openApiDocument } from './packages/daemon/src/http/openapi.ts';
+import { toolsFor } from './packages/daemon/src/mcp/tools/index.ts';
+import { openStore } from './packages/daemon/src/store/open.ts';
+
+const { paths } = openApiDocument('http://localhost', 1, '1');
+const [http] = Object.entries(paths).filter(([, { post }]) => post?.operationId === 'writeMemo');
+const program = await createProgram({ env: {}, cwd: '/', terminal: {}, setExitCode() {} }, '1.0.0', 'memo');
+const tool = toolsFor('operator').find(({ name }) => name === routes.writeMemo.mcp.tool);
+const store = await openStore({ url: 'memory:', clock: systemClock, ids: createIds(systemClock) });
+const projectId = 'project_1';
+await store.execute({ type: 'project.register', projectId, name: 'demo', root: '/demo', rules: {} });
+const by = { kind: 'person', id: 'ada', name: 'ada' };
+await executeRoute({ store }, 'memo.write', { project: projectId, text: 'Buy flour', by });
+const stored = (await store.records({ noun: 'memo', projectId })).map(({ text }) => text);
+console.log(JSON.stringify({
+  http: 'POST ' + http[0],
+  client: typeof createClient({ url: 'http://localhost' }).writeMemo,
+  help: program.commands[0].description(),
+  tool: tool.name,
+  stored,
+}));
+process.exit(0);
+`;
 
 const pathsFor = (root: string, paths: Record<string, string[]>) => ({
   ...Object.fromEntries(Object.entries(paths).map(([name, [path]]) => [name, [join(root, 'packages', path!)]])),

@@ -55,12 +55,13 @@ export interface CliOffer<Output> {
   says?(output: Output): string | string[];
 }
 
-/** A tool of the MCP server, with the input of the route, for everybody who may read or for those who add. */
+/** A tool of the MCP server, with the input of the route. `everybody` includes the agents of runs. */
 export interface McpOffer<Output> {
   tool: string;
   /** What the tool does, for a model. Default: the summary. */
   about?: string;
-  for: 'readers' | 'adders';
+  for: 'everybody' | 'readers' | 'adders';
+  /** `head` is our own words; `data` may be text of others. */
   says(output: Output): { head: string; data?: string };
 }
 

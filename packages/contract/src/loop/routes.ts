@@ -17,11 +17,14 @@ export const loopRoutes = {
       cli: [
         {
           usage: 'loop status',
+          details:
+            'Whether [the loop](loop.md) works, its queue and figures, and proposals that wait for your yes. `tidemill loop` does the same',
           isDefault: true,
           about: 'show whether it works, its queue, its figures and what waits for you',
         },
         {
           usage: 'loop categories',
+          details: 'The categories: state, last use, proposed/approved/landed/reverted, tasks a week, score',
           about: 'list the categories with their state, yield and score',
           picks: ({ categories }) => categories,
         },
@@ -36,8 +39,18 @@ export const loopRoutes = {
     {
       decides: true,
       cli: [
-        { usage: 'loop on', about: 'let it propose; also ends a pause', sets: { on: true } },
-        { usage: 'loop off', about: 'stop proposing; existing tasks go on', sets: { on: false } },
+        {
+          usage: 'loop on',
+          details: 'Lets Tidemill propose improvements. It also ends a pause',
+          about: 'let it propose; also ends a pause',
+          sets: { on: true },
+        },
+        {
+          usage: 'loop off',
+          details: 'Stops proposing; existing tasks go on',
+          about: 'stop proposing; existing tasks go on',
+          sets: { on: false },
+        },
       ],
     },
   ),
@@ -49,8 +62,9 @@ export const loopRoutes = {
     {
       cli: {
         usage: 'loop proposals',
+        details: 'All proposals, newest first',
         about: 'list proposals, newest first',
-        options: { status: '<status> only those with this status' },
+        options: { status: '<status> only those with this status, such as waiting' },
       },
     },
   ),
@@ -63,6 +77,7 @@ export const loopRoutes = {
       decides: true,
       cli: {
         usage: 'loop approve <proposal>',
+        details: 'Makes a task of a proposal',
         about: 'make a task of a proposal',
         says: ({ number, task }) => `Proposal ${number} is now task #${task?.number}.`,
       },
@@ -77,6 +92,7 @@ export const loopRoutes = {
       decides: true,
       cli: {
         usage: 'loop refuse <proposal>',
+        details: 'Refuses it; nothing like it is accepted again',
         about: 'refuse a proposal; nothing like it is accepted later',
         options: { why: '<reason> the reason, which later agents get to read' },
         says: ({ number }) => `Proposal ${number} is refused.`,
@@ -92,6 +108,7 @@ export const loopRoutes = {
       decides: true,
       cli: {
         usage: 'loop score <proposal> <score>',
+        details: 'Scores a proposal from 0 to 10. A category below 5 on average rests for a month',
         about: 'score a proposal from 0 to 10; a category below 5 on average rests for a month',
         options: { score: 'from 0 to 10' },
         says: ({ number, score }) => `Proposal ${number} has ${score} of 10.`,

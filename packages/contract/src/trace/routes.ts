@@ -61,5 +61,21 @@ export const traceRoutes = {
       limit: count().min(1).max(200).default(20),
     }),
     z.array(PatternView),
+    {
+      mcp: {
+        tool: 'extract_patterns',
+        about: 'What happened again and again, with its count, an example, and whether it asks for a guard or a lesson',
+        for: 'everybody',
+        says: (found) =>
+          found.length === 0
+            ? { head: 'Nothing happened often enough to be a pattern.' }
+            : { head: `${found.length} patterns, the most frequent first.`, data: found.map(patternText).join('\n') },
+      },
+    },
   ),
 };
+
+function patternText({ key, count: times, runs, suggests, lesson, example, traceIds }: PatternView): string {
+  const advice = lesson ? `, lesson ${lesson}` : suggests === 'nothing' ? '' : `, suggests a ${suggests}`;
+  return `${times}× in ${runs} runs${advice}: ${key}\n  ${example.slice(0, 240)}\n  traces ${traceIds.slice(-3).join(', ')}`;
+}

@@ -3,11 +3,12 @@ import type { McpTool } from '../tool.ts';
 import { createGuardTool } from './create-guard.ts';
 import { evidenceTool } from './evidence.ts';
 import { knowledgeTool } from './knowledge.ts';
+import { offeredTools } from './operations.ts';
 import { questionsTool } from './questions.ts';
 import { searchLogsTool } from './search-logs.ts';
 import { statusTool } from './status.ts';
 import { tasksTool } from './tasks.ts';
-import { extractPatternsTool, getTraceTool, queryTracesTool, storeTraceTool } from './traces.ts';
+import { getTraceTool, queryTracesTool, storeTraceTool } from './traces.ts';
 
 /** In the order of `tools/list`, which does not change: clients keep it in a cache. */
 const TOOLS: readonly McpTool[] = [
@@ -18,10 +19,10 @@ const TOOLS: readonly McpTool[] = [
   queryTracesTool,
   getTraceTool,
   storeTraceTool,
-  extractPatternsTool,
   createGuardTool,
   evidenceTool,
   searchLogsTool,
+  ...offeredTools(),
 ];
 
 export const toolsFor = (role: McpRole): readonly McpTool[] => TOOLS.filter(({ roles }) => roles.includes(role));

@@ -76,29 +76,6 @@ export const storeTraceTool = tool(
   },
 );
 
-export const extractPatternsTool = tool(
-  'extract_patterns',
-  'What happened again and again, with its count, an example, and whether it asks for a guard or a lesson',
-  {
-    roles: EVERYBODY,
-    input: {
-      type: TraceType.optional(),
-      least: z.number().int().min(2).max(1000).default(3),
-      limit: z.number().int().min(1).max(50).default(10),
-    },
-  },
-  async ({ session, signal }, { projectRoot, ...query }) => {
-    const project = (await session.projectOf(projectRoot)).id;
-    const found = await session.api.patterns({ project, ...defined(query) }, signal);
-    if (found.length === 0) return told('Nothing happened often enough to be a pattern.');
-    const lines = found.map(
-      ({ key, count, runs, suggests, lesson, example, traceIds }) =>
-        `${count}× in ${runs} runs${lesson ? `, lesson ${lesson}` : suggests === 'nothing' ? '' : `, suggests a ${suggests}`}: ${key}\n  ${example.slice(0, 240)}\n  traces ${traceIds.slice(-3).join(', ')}`,
-    );
-    return shown(`${found.length} patterns, the most frequent first.`, lines.join('\n'));
-  },
-);
-
 /** One line for what exists, then what it says. */
 function traceText({ id, type, source, at, task, agent, what, why, correct, files, key }: TraceView): string {
   const where = [source, task !== null && `#${task}`, agent].filter(Boolean).join(' ');
