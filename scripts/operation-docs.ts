@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RouteName, routeGroups, routes } from '../packages/contract/src/index.ts';
-import { type OfferedCommand, offeredCommands } from '../packages/daemon/src/cli/operations.ts';
+import { flagOf, type OfferedCommand, offeredCommands } from '../packages/daemon/src/cli/operations.ts';
 
 // What docs/commands.md and docs/api.md say about rows of the contract's routes.
 //   node scripts/operation-docs.ts           fails where the pages differ from the rows
@@ -14,9 +14,8 @@ function commandRow({ offer, words, arguments: given }: OfferedCommand): string 
   const named = given.map(({ field }) => field);
   const options = Object.entries(offer.options ?? {}).flatMap(([field, text]) => {
     if (named.includes(field)) return [];
-    const [, value, about = text] = /^<([^>]+)> (.*)$/s.exec(text) ?? [];
-    const flag = `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    return [`\`${flag}${value ? ` ${value.toUpperCase()}` : ''}\`: ${about}.`];
+    const { flag, value, about } = flagOf(field, text);
+    return [`\`${flag}${text.includes('<') ? ` ${value.toUpperCase()}` : ''}\`: ${about}.`];
   });
   const ask = offer.confirms === undefined ? [] : ['It asks first; `--yes` does not.'];
   const text = [sentence(offer.details ?? offer.about), ...options, ...ask].join(' ');

@@ -40,8 +40,14 @@ export interface CliOffer<Output> {
   about: string;
   /** What docs/commands.md says, if that is more. */
   details?: string;
-  /** The meaning of each option, by the field of the input; `<reason> why it is refused` names its value, too. */
+  /**
+   * The meaning of each option, by the field of the input. It may begin with the name of its value, or with its own name:
+   * `<reason> why it is refused`, `--file <glob> files it is about`, and for a fixed value `--everywhere=all in all projects`.
+   * Arguments have their meaning here, too.
+   */
   options?: Record<string, string>;
+  /** Options that this command needs although the request does not. */
+  needs?: string[];
   /** Inputs that the command itself stands for: `loop on` is `{ on: true }`. */
   sets?: Record<string, unknown>;
   /** It runs when only the word before its own is given. */

@@ -12,12 +12,28 @@ export const guardProposalRoutes = {
     'The guards that were proposed, newest first',
     z.strictObject({ project, status: GuardProposalStatus.optional() }),
     z.array(GuardProposalView),
+    {
+      cli: {
+        usage: 'guards list',
+        isDefault: true,
+        about: 'list proposed guards, newest first',
+        details:
+          'The guards that were proposed, newest first; `tidemill guards` does the same. See [Guards](guards.md#guards-that-tidemill-proposes)',
+        options: { status: '<status> only those with this status, such as observing' },
+      },
+    },
   ),
   guardProposal: get(
     '/v1/projects/:project/guards/:guard',
     'A proposed guard with the recorded calls that it would have refused and allowed',
     z.strictObject({ project, guard }),
     GuardProposalView,
+    {
+      cli: {
+        usage: 'guards show <guard>',
+        about: 'show a proposed guard, and the recorded calls that it would have refused and allowed',
+      },
+    },
   ),
   proposeGuard: post(
     '/v1/projects/:project/guards',
@@ -45,7 +61,39 @@ export const guardProposalRoutes = {
       why: note.default(''),
     }),
     GuardProposalView,
-    { decides: true },
+    {
+      decides: true,
+      cli: [
+        {
+          usage: 'guards observe <guard>',
+          about: 'let a guard observe: it refuses nothing, and what it would refuse is recorded',
+          sets: { decision: 'observe' },
+          says: ({ name }) => `${name} observes and refuses nothing.`,
+        },
+        {
+          usage: 'guards approve <guard>',
+          about: 'enforce a guard from now on',
+          sets: { decision: 'approve' },
+          says: ({ name, file }) => `${name} is enforced. Commit ${file} to share it.`,
+        },
+        {
+          usage: 'guards refuse <guard>',
+          about: 'refuse a proposed guard; it is not proposed again',
+          sets: { decision: 'refuse' },
+          options: { why: '<reason> the reason, for the record' },
+          needs: ['why'],
+          says: ({ name, status }) => `${name} is ${status}.`,
+        },
+        {
+          usage: 'guards withdraw <guard>',
+          about: 'take an approved guard back',
+          sets: { decision: 'withdraw' },
+          options: { why: '<reason> the reason, for the record' },
+          needs: ['why'],
+          says: ({ name, status }) => `${name} is ${status}.`,
+        },
+      ],
+    },
   ),
   bypassGuard: post(
     '/v1/projects/:project/guards/:guard/bypass',

@@ -8,5 +8,12 @@ export const reflectionRoutes = {
     'What was asked after tasks and specifications that did not go as planned, newest first',
     z.strictObject({ project, limit: count().min(1).max(1000).default(50) }),
     z.array(ReflectionView),
+    {
+      cli: {
+        usage: 'memory reflections',
+        about: 'show what went otherwise than planned, which assumption failed, and what came of it',
+        options: { limit: '<number> how many (default: 50)' },
+      },
+    },
   ),
 };

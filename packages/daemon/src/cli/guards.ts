@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
-import { AppError, GuardProposalStatus, type GuardProposalView } from '@tidemill/contract';
-import { type Command, Option } from 'commander';
+import { AppError, type GuardProposalView } from '@tidemill/contract';
+import type { Command } from 'commander';
 import { type CliContext, type Json, jsonOption, withProject } from './context.ts';
-import { guardLines, guardRows } from './guards-view.ts';
 import { personName } from './person.ts';
 
 /** Commands about guards that were proposed because something went wrong repeatedly. */
@@ -16,30 +15,6 @@ export function addGuards(program: Command, context: CliContext): void {
     .addHelpText(
       'after',
       '\nExamples:\n  tidemill guards\n  tidemill guards show no-generated\n  tidemill guards approve no-generated\n  tidemill guards refuse no-generated --why "we edit them by hand"\n  tidemill guards propose guard.yaml --why "agents edit generated files"\n  tidemill guards bypass no-generated --task 12 --why "this one is a new file"',
-    );
-  guards
-    .command('list', { isDefault: true })
-    .description('list proposed guards, newest first')
-    .addOption(new Option('--status <status>', 'only those with this status').choices(GuardProposalStatus.options))
-    .option(...jsonOption)
-    .action((options: Json & { status?: GuardProposalStatus }) =>
-      withProject(context, async (api, project) => {
-        const { status } = options;
-        const found = await api.guardProposals({ project: project.id, ...(status ? { status } : {}) });
-        if (options.json) return terminal.json(found);
-        for (const line of guardRows(found, terminal)) terminal.line(line);
-      }),
-    );
-  guards
-    .command('show <guard>')
-    .description('show a proposed guard, and the recorded calls that it would have refused and allowed')
-    .option(...jsonOption)
-    .action((guard: string, options: Json) =>
-      withProject(context, async (api, project) => {
-        const view = await api.guardProposal({ project: project.id, guard });
-        if (options.json) return terminal.json(view);
-        for (const line of guardLines(view, terminal)) terminal.line(line);
-      }),
     );
   guards
     .command('propose <file>')
@@ -54,7 +29,7 @@ export function addGuards(program: Command, context: CliContext): void {
         show(context, options, view, `${view.file} observes. ${tested(view)}`);
       }),
     );
-  addDecisions(guards, context);
+  addEdit(guards, context);
   guards
     .command('bypass <guard>')
     .description('let one call pass a guard that is not final, within ten minutes; it is recorded')
@@ -73,29 +48,7 @@ export function addGuards(program: Command, context: CliContext): void {
     );
 }
 
-function addDecisions(guards: Command, context: CliContext): void {
-  guards
-    .command('observe <guard>')
-    .description('let a guard observe: it refuses nothing, and what it would refuse is recorded')
-    .option(...jsonOption)
-    .action((guard: string, options: Json) =>
-      withProject(context, async (api, project) => {
-        const by = personName(context.env);
-        const view = await api.decideGuardProposal({ project: project.id, guard, decision: 'observe', by });
-        show(context, options, view, `${view.name} observes and refuses nothing.`);
-      }),
-    );
-  guards
-    .command('approve <guard>')
-    .description('enforce a guard from now on')
-    .option(...jsonOption)
-    .action((guard: string, options: Json) =>
-      withProject(context, async (api, project) => {
-        const by = personName(context.env);
-        const view = await api.decideGuardProposal({ project: project.id, guard, decision: 'approve', by });
-        show(context, options, view, `${view.name} is enforced. Commit ${view.file} to share it.`);
-      }),
-    );
+function addEdit(guards: Command, context: CliContext): void {
   guards
     .command('edit <guard> <file>')
     .description('change a guard; - reads standard input. It observes again')
@@ -108,22 +61,6 @@ function addDecisions(guards: Command, context: CliContext): void {
         show(context, options, view, `${view.name} is changed and observes. ${tested(view)}`);
       }),
     );
-  for (const decision of ['refuse', 'withdraw'] as const)
-    guards
-      .command(`${decision} <guard>`)
-      .description(
-        decision === 'refuse' ? 'refuse a proposed guard; it is not proposed again' : 'take an approved guard back',
-      )
-      .requiredOption('--why <reason>', 'the reason, for the record')
-      .option(...jsonOption)
-      .action((guard: string, options: Json & { why: string }) =>
-        withProject(context, async (api, project) => {
-          const by = personName(context.env);
-          const { why } = options;
-          const view = await api.decideGuardProposal({ project: project.id, guard, decision, why, by });
-          show(context, options, view, `${view.name} is ${view.status}.`);
-        }),
-      );
 }
 
 const tested = ({ refusedCount, allowedCount }: GuardProposalView) =>

@@ -1,6 +1,6 @@
 import type { ReflectionView } from '@tidemill/contract';
 import { expect, test } from 'vitest';
-import { reflectionLines } from './memory-view.ts';
+import { reflectionsLines } from './memory-view.ts';
 import type { Terminal } from './terminal.ts';
 
 const terminal = { width: 200, paint: (_colour: string, text: string) => text } as unknown as Terminal;
@@ -28,7 +28,7 @@ const reflection: ReflectionView = {
 };
 
 test('a reflection shows what it is about, the assumption, the differences, what came of it, and figures', () => {
-  expect(reflectionLines(reflection, terminal)).toEqual([
+  expect(reflectionsLines([reflection], terminal)).toEqual([
     '#7  Read the table: a gate sent the agent back twice',
     '   Every file ends with a newline.',
     '   scope creep: Changed the parser too',
@@ -39,7 +39,7 @@ test('a reflection shows what it is about, the assumption, the differences, what
 
 test('a reflection without a result shows how far it is', () => {
   const open = { ...reflection, about: { ...reflection.about, kind: 'spec' as const }, result: null, outcome: '' };
-  expect(reflectionLines({ ...open, status: 'reflecting' }, terminal).slice(0, 2)).toEqual([
+  expect(reflectionsLines([{ ...open, status: 'reflecting' }], terminal).slice(0, 2)).toEqual([
     'S7  Read the table: a gate sent the agent back twice',
     '   reflecting',
   ]);

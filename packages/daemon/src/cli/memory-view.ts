@@ -3,7 +3,15 @@ import { elapsed, fit, oneLine, type Terminal, table } from './terminal.ts';
 
 const percent = (share: number) => `${Math.round(share * 100)} %`;
 
-export function lessonLines(lesson: LessonView, { width, paint }: Terminal): string[] {
+export const lessonsLines = (found: LessonView[], terminal: Terminal): string[] =>
+  found.length === 0 ? ['There are no lessons.'] : found.flatMap((each) => lessonLines(each, terminal));
+
+export const reflectionsLines = (found: ReflectionView[], terminal: Terminal): string[] =>
+  found.length === 0
+    ? ['There are no reflections. `learning.reflection` in the config switches them on.']
+    : found.flatMap((each) => reflectionLines(each, terminal));
+
+function lessonLines(lesson: LessonView, { width, paint }: Terminal): string[] {
   const { number, kind, text, filePatterns, topics, stage, confidence, occurrences } = lesson;
   const about = [...filePatterns, ...topics].join(', ') || 'everything';
   return [
@@ -61,7 +69,7 @@ export function knowledgeLines({ lessons, tokens, more }: KnowledgeAnswer, { wid
   ];
 }
 
-export function reflectionLines(reflection: ReflectionView, { width, paint }: Terminal): string[] {
+function reflectionLines(reflection: ReflectionView, { width, paint }: Terminal): string[] {
   const { about, why, status, result, outcome, metrics } = reflection;
   const name = about.kind === 'task' ? `#${about.number}` : `S${about.number}`;
   const { tasks, firstPass, taught, taughtFirstPass, tokens } = metrics;

@@ -37,6 +37,27 @@ export function offeredCommands(): OfferedCommand[] {
 
 /** What `--help` says about a word that several of these commands share, and examples. */
 const GROUP_TEXTS: Record<string, { about: string; examples: string[] }> = {
+  tracker: {
+    about: 'the issues or files that become tasks',
+    examples: [
+      'tidemill tracker',
+      'tidemill tracker sync',
+      'tidemill tracker items',
+      'tidemill tracker take 12',
+      'tidemill tracker refuse 13 --why "not part of this product"',
+    ],
+  },
+  memory: {
+    about: 'what Tidemill has learned: lessons that runs are given, with their figures',
+    examples: [
+      'tidemill memory',
+      'tidemill memory show L7',
+      'tidemill memory add "Regenerate the client after a change of the schema" --file "schema/**"',
+      'tidemill memory for src/api/login.ts',
+      'tidemill memory retire L7 --why "the schema is gone"',
+      'tidemill memory summary',
+    ],
+  },
   loop: {
     about: 'the improvements that Tidemill proposes itself when the queue is low',
     examples: [
@@ -65,17 +86,27 @@ function addOperation(program: Command, context: CliContext, offered: OfferedCom
     const name = isList ? `${field}...` : field;
     command.argument(isOptional ? `[${name}]` : `<${name}>`, offer.options?.[field] ?? '', parserOf(route, field));
   }
-  const named = offered.arguments.map(({ field }) => field);
-  for (const [field, text] of Object.entries(offer.options ?? {}))
-    if (!named.includes(field)) command.addOption(optionOf(route, field, text));
+  const positional = offered.arguments.map(({ field }) => field);
+  const fieldOf = new Map<string, string>();
+  for (const [field, text] of Object.entries(offer.options ?? {})) {
+    if (positional.includes(field)) continue;
+    const option = optionOf(route, field, text, offer.needs?.includes(field));
+    fieldOf.set(option.attributeName(), field);
+    command.addOption(option);
+  }
   if (offer.confirms !== undefined) command.option('--yes', 'do not ask');
   command.option(...jsonOption);
   withExamples(command, offer.examples ?? []);
   command.action(async (...all: unknown[]) => {
     const values = all.slice(0, offered.arguments.length);
-    const { json, yes, ...options } = command.opts<Record<string, unknown> & { json?: boolean; yes?: boolean }>();
+    const { json, yes, ...named } = command.opts<Record<string, unknown> & { json?: boolean; yes?: boolean }>();
+    const options = Object.fromEntries(
+      Object.entries(named).map(([name, value]) => [fieldOf.get(name) ?? name, value]),
+    );
     if (offer.confirms !== undefined && !(await confirm(context, offer.confirms, yes))) return;
-    const given = Object.fromEntries(offered.arguments.map(({ field }, index) => [field, values[index]]));
+    const given = Object.fromEntries(
+      offered.arguments.map(({ field }, index) => [field, joined(route, field, values[index])]),
+    );
     await run(context, offered, defined({ ...given, ...options, ...offer.sets }), json ?? false);
   });
 }
@@ -144,6 +175,13 @@ function schemaOf(route: RouteName, field: string): FieldSchema {
   return schema.anyOf?.find((each) => each.type !== 'null') ?? schema;
 }
 
+/** Words of one text, `memory list two words`. */
+function joined(route: RouteName, field: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  const isText = schemaOf(route, field).type === 'string';
+  return isText ? value.join(' ') || undefined : value;
+}
+
 const isNumber = ({ type }: FieldSchema) => type === 'integer' || type === 'number';
 
 function parserOf(route: RouteName, field: string): (text: string, before: unknown) => unknown {
@@ -151,7 +189,9 @@ function parserOf(route: RouteName, field: string): (text: string, before: unkno
   const each = schema.items ?? schema;
   const one: (text: string) => unknown = isNumber(each) ? numberIn(each) : (text) => text;
   if (schema.type !== 'array') return one;
-  return (text, before) => [...(Array.isArray(before) ? before : []), ...text.split(',').map((part) => one(part))];
+  // A glob may contain commas.
+  const parts = (text: string) => (isNumber(each) ? text.split(',') : [text]);
+  return (text, before) => [...(Array.isArray(before) ? before : []), ...parts(text).map((part) => one(part))];
 }
 
 function numberIn({ type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: FieldSchema): (text: string) => number {
@@ -163,14 +203,21 @@ function numberIn({ type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Fiel
   };
 }
 
-function optionOf(route: RouteName, field: string, text: string): Option {
+/** The parts of an option's text: its own name or that of its field, its value, and its meaning. */
+export function flagOf(field: string, text: string): { flag: string; fixed?: string; value: string; about: string } {
+  const [, flag, fixed, value, about = ''] = /^(?:(--[a-z-]+)(?:=(\S+))? ?)?(?:<([^>]+)> )?(.*)$/s.exec(text) ?? [];
+  const kebab = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return { flag: flag ?? `--${kebab}`, value: value ?? field, about, ...(fixed === undefined ? {} : { fixed }) };
+}
+
+function optionOf(route: RouteName, field: string, text: string, isNeeded = false): Option {
   const schema = schemaOf(route, field);
-  const flag = `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  if (schema.type === 'boolean') return new Option(flag, text);
-  const [, value = `<${field}>`, about = text] = /^(<[^>]+>) (.*)$/s.exec(text) ?? [];
-  const option = new Option(`${flag} ${value}`, about);
+  const { flag, fixed, value, about } = flagOf(field, text);
+  if (fixed !== undefined) return new Option(flag, about).preset(fixed);
+  if (schema.type === 'boolean') return new Option(flag, about);
+  const option = new Option(`${flag} <${value}>`, about);
   const isRequired = !fieldsOf(route)[field]!.safeParse(undefined).success;
-  if (isRequired) option.makeOptionMandatory();
+  if (isRequired || isNeeded) option.makeOptionMandatory();
   if (schema.enum) return option.choices(schema.enum.map(String));
   return option.argParser(parserOf(route, field));
 }

@@ -47,7 +47,7 @@ describe('tool lists by role', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
       ...['status', 'tasks', 'questions', 'knowledge', 'query_traces', 'get_trace', 'store_trace'],
-      ...['extract_patterns', 'evidence', 'search_logs'],
+      ...['evidence', 'search_logs', 'extract_patterns'],
     ]);
     expect(tokensOf(JSON.stringify(tools))).toBeLessThanOrEqual(2500);
   });
