@@ -71,7 +71,7 @@ export const SpecDetail = z.object({
   requirements: z.array(RequirementView),
   /** In the order in which they are built. */
   tasks: z.array(SpecTaskView),
-  /** All questions about it so far. */
+  /** Its questions that are open or have an answer. */
   questions: z.array(z.object({ ref: z.string(), text: z.string(), type: z.string(), answer: z.string().nullable() })),
   /** Those that wait for an answer, the most urgent first. */
   openQuestions: z.array(QuestionView),

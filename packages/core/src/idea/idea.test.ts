@@ -102,6 +102,37 @@ describe('the phases of an idea', () => {
     expect(idea()).toMatchObject({ status: 'complete', jobId: null });
   });
 
+  it('take their questions with them: those of earlier phases, and at the end all but that about a search', () => {
+    const asked: string[] = [];
+    const ask = (sourceId: string, type: 'celebratory' | 'educational' | 'confirming') => {
+      const questions = [{ text: sourceId, type, context: '', options: [], defaultAnswer: null, allowFreeText: true }];
+      const about = { projectId, taskId: null, subjectId: ideaId, stage: idea().phase, agent: 'tidemill' };
+      mill.must({ type: 'question.ask', ...about, source: 'catalogue', sourceId, effect: { kind: 'none' }, questions });
+      asked.push(sourceId);
+    };
+    const open = () =>
+      [...mill.records.values()].flatMap((row) =>
+        row.noun === 'question' && row.status === 'open' ? [row.sourceId] : [],
+      );
+    create();
+    reply({ artifacts: ['target-user', 'problem', 'solution-concept'].map((type) => artifact(type)) });
+    ask('phase_complete/EXPLORING', 'celebratory');
+    ask('idea_complexity_high', 'educational');
+    ask('before_research/1', 'confirming');
+    expect(open().toSorted()).toEqual(asked.toSorted());
+    say('and now?');
+    reply({ artifacts: [artifact('mvp-features'), artifact('differentiator')] });
+    expect(open().toSorted()).toEqual(['before_research/1', 'idea_complexity_high']);
+    ask('phase_complete/NARROWING', 'celebratory');
+    say('and then?');
+    reply({ decisions: [1, 2, 3].map((at) => ({ type: 'validation', text: `seen ${at}` })), risks: ['fog'] });
+    expect(open().toSorted()).toEqual(['before_research/1', 'idea_complexity_high']);
+    say('finish it');
+    reply({ confidence: 0.9 });
+    expect(idea().status).toBe('complete');
+    expect(open()).toEqual(['before_research/1']);
+  });
+
   it('wait for a blocking question, and the answer brings another reply', () => {
     create();
     const question = {

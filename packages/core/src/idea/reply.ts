@@ -5,6 +5,7 @@ import {
   type EventBody,
   type Idea,
   type IdeaMessage,
+  type IdeaPhase,
   type IdeaReply,
   ideaMessageId,
   type Job,
@@ -14,7 +15,7 @@ import type { CommandOf, DecideEnv, Decision } from '../command.ts';
 import { accept, refuse } from '../refusal.ts';
 import type { Slice } from '../slice.ts';
 import { type JobEnd, requestedJob } from '../subject/part.ts';
-import { holding } from '../subject/questions.ts';
+import { holding, openQuestions, withdrawnQuestion } from '../subject/questions.ts';
 import { briefOf } from './brief.ts';
 import { phaseAfter } from './phase.ts';
 import { changesBy, withChanges } from './signals.ts';
@@ -56,9 +57,22 @@ export function replyEnded(slice: Slice, idea: Idea, job: Job, end: JobEnd, env:
   const isLast = next === 'COMPLETE' && !idea.hasNews;
   return [
     replied,
-    ...(next && (next !== 'COMPLETE' || isLast) ? [advanced(after, next, env)] : []),
+    ...(next && (next !== 'COMPLETE' || isLast) ? [advanced(after, next, env), ...overtaken(slice, idea, next)] : []),
     ...(mayGoOn && idea.hasNews ? askForReply(idea, ENGINE, env) : []),
   ];
+}
+
+/**
+ * Questions that the idea has overtaken: about earlier phases, and all about a complete one, which takes no answer. A search
+ * is begun or skipped by its own question.
+ */
+function overtaken(slice: Slice, { id }: Idea, next: IdeaPhase): EventBody[] {
+  const isOver = (question: Question) =>
+    next === 'COMPLETE' ? !isAbout(question, 'before_research') : isAbout(question, 'phase_complete');
+  const why = next === 'COMPLETE' ? 'the idea is complete' : 'the idea went on';
+  return openQuestions(slice, id)
+    .filter((question) => question.status === 'open' && isOver(question))
+    .map((question) => withdrawnQuestion(question, why));
 }
 
 /** A blocking question keeps an idea in its phase. */

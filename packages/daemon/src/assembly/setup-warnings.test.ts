@@ -68,6 +68,17 @@ test('a template with an unknown placeholder is reported with file, line and the
   ]);
 });
 
+test('a guards file with a mistake is reported with its line and what it stops', async () => {
+  repository.write({
+    '.tidemill/guards/mine.yaml': '- name: mine\n  when: { comand: foo }\n  verdict: deny\n  reason: x\n',
+  });
+  expect(await setupWarnings(root, stranger)).toEqual([
+    expect.stringMatching(
+      /^\.tidemill\/guards\/mine\.yaml:2: unknown key "comand".*\. Until then no tool runs in your own Claude Code sessions/,
+    ),
+  ]);
+});
+
 test('up and doctor say that there is no security gate', async () => {
   repository.write({ '.tidemill/config.yaml': QUIET_CONFIG.replace(/.*kind: secrets.*\n/, '') });
   const daemon = await start();

@@ -19,12 +19,15 @@ function lessonLines(lesson: LessonView, { width, paint }: Terminal): string[] {
     paint(
       'dim',
       fit(
-        `   ${stage} ${kind}, confidence ${confidence.toFixed(2)}, seen ${occurrences}×, ${figures(lesson)}, about ${about}`,
+        `   ${stage} ${kind}, confidence ${confidence.toFixed(2)}, ${seenIn(occurrences)}, ${figures(lesson)}, about ${about}`,
         width,
       ),
     ),
   ];
 }
+
+/** The same words as on the page: three failures of one task are one task. */
+const seenIn = (tasks: number) => `seen in ${tasks === 1 ? 'one task' : `${tasks} tasks`}`;
 
 function figures({ injected, helped, hurt, rate, baseRate }: LessonView): string {
   if (injected === 0) return 'not used yet';

@@ -68,7 +68,8 @@ export async function detailOf(
   const { store, repositories } = services;
   const shown = wanted === 0 ? null : await versionOf(services, spec, wanted);
   const versions = await store.records({ noun: 'spec_version', parent: spec.id });
-  const questions = await store.records({ noun: 'question', parent: spec.id });
+  const asked = await store.records({ noun: 'question', parent: spec.id });
+  const questions = asked.filter(({ status }) => status === 'open' || status === 'answered');
   const rows = await tasksOf(store, project, spec);
   const draft = shown?.draft;
   return {
