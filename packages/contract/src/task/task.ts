@@ -58,7 +58,7 @@ export type ContextEntry = z.infer<typeof ContextEntry>;
 
 /** What an agent must address in its next run: gate output, review comments, conflicting files. */
 export const Feedback = z.object({
-  kind: z.enum(['gate', 'review', 'conflict', 'person', 'agent']),
+  kind: z.enum(['gate', 'review', 'conflict', 'person', 'agent', 'result']),
   text: z.string(),
   files: z.array(z.string()).default([]),
   /** It shows only with the newest target merged in: the target is merged into the worktree before the agent starts. */

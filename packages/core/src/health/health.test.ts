@@ -85,6 +85,9 @@ describe('the health of workers', () => {
     expect(findings[0]?.text).toContain(
       '6 runs ended within the last hour, and none succeeded. Last error: "no credit left".',
     );
+    errors.set(workers[0]!.id, { number: null, text: 'no network' });
+    const later = ended.map((run) => (run.workerId === workers[0]!.id ? { ...run, endedAt: NOW } : run));
+    expect(examine(observation({ workers, ended: later, errors })).findings[0]?.text).toContain('"no network"');
     const changes = ended.map((run) => ({ ...run, failure: 'validation' as const }));
     expect(kinds({ workers, ended: changes })).toEqual(['warning error_rate agent-1', 'warning error_rate agent-2']);
   });

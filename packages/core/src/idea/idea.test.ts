@@ -105,7 +105,9 @@ describe('the phases of an idea', () => {
   it('take their questions with them: those of earlier phases, and at the end all but that about a search', () => {
     const asked: string[] = [];
     const ask = (sourceId: string, type: 'celebratory' | 'educational' | 'confirming') => {
-      const questions = [{ text: sourceId, type, context: '', options: [], defaultAnswer: null, allowFreeText: true }];
+      const questions = [
+        { text: sourceId, type, context: '', options: [], defaultAnswer: null, allowFreeText: true, tags: [] },
+      ];
       const about = { projectId, taskId: null, subjectId: ideaId, stage: idea().phase, agent: 'tidemill' };
       mill.must({ type: 'question.ask', ...about, source: 'catalogue', sourceId, effect: { kind: 'none' }, questions });
       asked.push(sourceId);

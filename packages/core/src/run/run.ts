@@ -161,7 +161,7 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
       outcome: end.outcome,
       failure: end.failure ?? null,
       message: end.message,
-      envelope: command.envelope,
+      envelope: withReason(command.envelope, end),
       usage,
       ...(command.retryAt === undefined ? {} : { retryAt: command.retryAt }),
       ...(command.workerId && slice.workers.get(command.workerId) ? { workerId: command.workerId } : {}),
@@ -185,6 +185,10 @@ export function finishRun(slice: Slice, command: CommandOf<'run.finish'>, env: D
   events.push(...askAtEnd({ slice, project, task: work, run, command, end, after, env }));
   return accept(...events, released(work, end.outcome));
 }
+
+/** The summary of a result that does not count says why it does not: the agent's own words would call it a success. */
+const withReason = (envelope: AgentEnvelope | null, { failure, message }: Verdict): AgentEnvelope | null =>
+  envelope && failure === 'invalid_result' && message !== '' ? { ...envelope, summary: message } : envelope;
 
 /** Only the loss of its lease interrupts a run. If an agent could claim it, it would be retried forever without being counted. */
 function proposalOf(command: CommandOf<'run.finish'>, plan: string): Verdict {

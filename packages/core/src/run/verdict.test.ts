@@ -50,6 +50,7 @@ describe('a review', () => {
     const { mill, id } = inReview(['fast']);
     mill.end(id, 'approved', { envelope: verdict(['C1', true, evidence]), shownFiles: ['src/sum.ts'] });
     expect(mill.task(id)).toMatchObject({ stage: 'review', counters: { failures: { invalid_result: 1 } } });
+    expect(mill.runs.get(mill.task(id).lastRunId!)?.summary).toMatch(/^the review calls C1 met without evidence/);
     expect(mill.task(id).criteria).toMatchObject([{ met: null }]);
   });
 

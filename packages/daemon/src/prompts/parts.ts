@@ -198,6 +198,7 @@ function feedbackText({ kind, text: words, files }: Feedback): string {
     conflict: 'The change conflicts with newer work',
     person: 'A person says',
     agent: 'An agent says',
+    result: 'The last result did not count',
   }[kind];
   const where = files.length > 0 ? `\nFiles: ${files.join(', ')}` : '';
   const body = kind === 'gate' ? codeBlock(words, '') : words.trim();

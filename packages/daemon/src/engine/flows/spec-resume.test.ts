@@ -13,6 +13,7 @@ test.each([
     ['done', 'cancelled', 'blocked'],
     ['task.retry task_2', 'task.retry task_3'],
   ],
+  ['a task that a person cancelled before stays cancelled', ['cancelled', 'cancelled'], ['task.retry task_2']],
 ])('a specification that is resumed tries again what stood still: %s', async (_name, stages, retried) => {
   const done: Command[] = [];
   const rows = stages.map((stage, at) => ({ id: `task_${at + 1}`, stage }));

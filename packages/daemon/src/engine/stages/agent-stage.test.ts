@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { AskedQuestion, AUTONOMY_PRESETS, type ProjectRules, personActor } from '@tidemill/contract';
+import { AskedQuestion, AUTONOMY_PRESETS, type Outcome, type ProjectRules, personActor } from '@tidemill/contract';
 import type { Command } from '@tidemill/core';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Random } from '../../../../../test/sim/random.ts';
@@ -7,7 +7,7 @@ import { SimRepository } from '../../../../../test/sim/repository.ts';
 import { VirtualClock } from '../../../../../test/sim/virtual-clock.ts';
 import { defaultRules } from '../../../../../test/support/mill.ts';
 import { createIds } from '../../clock.ts';
-import type { AgentEnd, AgentRequest, AgentSink, Store } from '../../ports.ts';
+import type { AgentEnd, AgentRequest, AgentSink, Prompts, Store } from '../../ports.ts';
 import { openStore } from '../../store/open.ts';
 import { Engine } from '../engine.ts';
 import { ReactorHost } from '../reactors/host.ts';
@@ -22,6 +22,7 @@ let engine: Engine | undefined;
 let repository: SimRepository;
 /** What the agent does in its next run. */
 let play: Play;
+let onPrompt: (input: Parameters<Prompts['render']>[0]) => void;
 
 const must = async (command: Command) => {
   const reply = await store.execute(command);
@@ -69,7 +70,13 @@ async function start(rules: Partial<ProjectRules> = {}): Promise<void> {
     }),
     gates: { names: defaultRules.gates, checks: [], run: async ({ tree }) => defaultRules.gates.map(passed(tree)) },
     guards: { check: async () => ({ kind: 'allow' }) },
-    prompts: { render: async () => NOTHING, renderJob: async () => NOTHING },
+    prompts: {
+      render: async (input) => {
+        onPrompt(input);
+        return NOTHING;
+      },
+      renderJob: async () => NOTHING,
+    },
     openRunLog: () => ({ write: () => undefined, close: async () => undefined }),
     reactors: new ReactorHost({ store, clock, onNote: () => undefined }),
     ...{ host: '', owner: 'daemon-1', batch: 5, push: 'never', workers: 1 },
@@ -89,12 +96,13 @@ const passed = (tree: string) => (gate: string) => ({
 });
 /** Writes a file into the newest worktree. */
 const write = (file: string, text: string) => void [...repository.branches.values()].at(-1)!.work.set(file, text);
-const result = (outcome: 'pr_ready' | 'needs_info', more: object = {}): AgentEnd => ({
+const ended = (outcome: Outcome, more: object = {}): AgentEnd => ({
   kind: 'result',
   envelope: { outcome, summary: `said ${outcome}`, ...more },
 });
 
 beforeEach(async () => {
+  onPrompt = () => undefined;
   clock = new VirtualClock();
   store = await openStore({ url: 'memory:', clock, ids: createIds(clock) });
   repository = new SimRepository({ now: () => clock.now(), sleep: async () => undefined }, new Random(1));
@@ -116,7 +124,7 @@ describe('an agent that wants to stop without a change', () => {
       heard.push(await beforeStop());
       await ask!([AskedQuestion.parse('Which port?')]);
       heard.push(await beforeStop());
-      return result('needs_info', { open_questions: [AskedQuestion.parse('Which port?')] });
+      return ended('needs_info', { open_questions: [AskedQuestion.parse('Which port?')] });
     };
     await start();
     await addTask();
@@ -134,7 +142,7 @@ describe('a run', () => {
       sink.progress({ tools: { used: 3, current: null } });
       write(`work-${brief.task!.number}`, 'done');
       await clock.sleep(60_000);
-      return result('pr_ready');
+      return ended('pr_ready');
     };
     await start();
     for (let number = 1; number <= 4; number += 1) {
@@ -158,13 +166,36 @@ describe('a run', () => {
   });
 });
 
+test('a reviewer whose verdict did not count is told why in the next try, and nobody else is', async () => {
+  const verdict = { id: 'C1', met: true, evidence: 'the gate `test` passes' };
+  const prompts: { mode: string; told: string[] }[] = [];
+  onPrompt = ({ mode, task: { feedback } }) =>
+    prompts.push({ mode, told: feedback.map(({ kind, text }) => `${kind}: ${text}`) });
+  play = async ({ brief: { mode } }) => {
+    if (mode === 'investigate') return ended('investigation_complete', { plan: 'build it' });
+    if (mode === 'implement') write('work', 'done');
+    if (mode !== 'review') return ended('pr_ready');
+    const isFirst = prompts.filter((each) => each.mode === 'review').length === 1;
+    return ended('approved', { review: { criteria: isFirst ? [] : [verdict], comments: [] } });
+  };
+  await start();
+  await addTask({ pipeline: 'bug' });
+  await until('done');
+  expect(prompts).toEqual([
+    { mode: 'investigate', told: [] },
+    { mode: 'implement', told: [] },
+    { mode: 'review', told: [] },
+    { mode: 'review', told: ['result: the review has no verdict on criterion C1'] },
+  ]);
+});
+
 describe('the approval of a change', () => {
   const { confirm_all, major_only } = AUTONOMY_PRESETS;
   const building =
     (...files: string[]): Play =>
     async () => {
       for (const file of files) write(file, 'new');
-      return result('pr_ready');
+      return ended('pr_ready');
     };
   const approval = async () =>
     (await store.records({ noun: 'question', parent: 'task_1' })).find(({ effect }) => effect.kind === 'approval');

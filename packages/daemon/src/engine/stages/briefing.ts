@@ -55,7 +55,7 @@ export async function briefingFor(
   const related = () => relatedTasks(sources, task);
   const own = taskGates(task).map((gate) => ({ ...gate, proves: [], timeout: TASK_GATE_MS }));
   const proofs = isBuilding(mode) ? [...sources.gates.checks, ...own] : [];
-  const told = warned.length > 0 ? { ...task, feedback: [...task.feedback, ...warned] } : task;
+  const told = { ...task, feedback: [...task.feedback, ...warned, ...(await refusedResult(sources, task, mode))] };
   const traces = await nearTraces(sources, task, mode);
   const input = {
     task: told,
@@ -75,6 +75,13 @@ export async function briefingFor(
   };
   const briefing = await prompts.render({ ...input, judgedBy: judgedBy(project.rules, task) });
   return { ...briefing, shown: { files: namesIn(diff), gates: project.rules.gates }, traces };
+}
+
+/** Why the last run of this mode is repeated. An agent that is not told gives the same result again. */
+async function refusedResult({ store }: BriefingSources, { id }: Task, mode: Mode): Promise<Feedback[]> {
+  const ended = (await store.runs(id)).filter((run) => run.mode === mode && run.status === 'finished');
+  const last = ended.at(-1);
+  return last?.failure === 'invalid_result' ? [{ kind: 'result', text: last.summary, files: [] }] : [];
 }
 
 /** What resolving conflicts dropped of the target, for a reviewer: a person may have accepted it, or is asked. */
