@@ -50,12 +50,20 @@ describe('work that fails only with the newest target', () => {
   });
 });
 
+const MISSES = 'changes assertions or ends the tests';
+const ASKS = 'asks where it runs';
 test.each([
-  [['test'], 'the gate test no longer notices faults'],
-  [['lint', 'test'], 'the gates lint, test no longer notice faults'],
-])('a person is asked about work that makes gates blind, in words that fit their number: %j', async (names, words) => {
+  [{ test: false }, 'the gate test no longer notices faults', MISSES],
+  [{ lint: false, test: false }, 'the gates lint, test no longer notice faults', MISSES],
+  [{ lint: true, test: true }, 'this work passes the gates lint, test only where it is proven', ASKS],
+  [{ lint: true, test: false }, 'the gates lint, test no longer notice faults', MISSES],
+])('a person is asked about work that gates do not see, in words that fit them: %j', async (gates, words, look) => {
   const { told, leased } = lease();
-  const blind = names.map((gate) => ({ gate, mutants: [] }) as unknown as BlindGate);
+  const blind = Object.entries(gates).map(
+    ([gate, isElsewhere]) => ({ gate, mutants: [], ...(isElsewhere ? { isElsewhere } : {}) }) as BlindGate,
+  );
   await holdBlind(deps, { member: leased, files: [] }, blind);
-  expect(told).toMatchObject([{ type: 'merge.ask', text: expect.stringContaining(words) }]);
+  expect(told).toMatchObject([
+    { type: 'merge.ask', text: expect.stringContaining(words), approves: expect.stringContaining(look) },
+  ]);
 });
