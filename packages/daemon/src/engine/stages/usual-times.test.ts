@@ -46,6 +46,8 @@ test('the usual time counts the newest twenty runs, reads each once, and is unkn
   for (let index = 0; index < 20; index += 1) runs.push(run(`c${index}`, 1_000, NOW - 700 + index));
   expect(await times.of('implement')).toBe(1_000);
   expect(asked.at(-1)).toBe(NOW - 801);
+  for (let index = 0; index < 20; index += 1) runs.push(run(`d${index}`, 50, NOW - 600 + index));
+  expect(await times.of('implement')).toBe(50);
 });
 
 test('the usual time is unknown when the store fails', async () => {
