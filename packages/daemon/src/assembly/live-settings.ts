@@ -120,6 +120,7 @@ export class LiveSettings {
     const budget = await this.#budgetWarnings(config);
     this.#warnings = [...warnings, ...later, ...budget, ...(await around.setupWarnings())];
     const told = [...replaced, ...later, ...budget, ...(await around.setupMistakes())];
+    await this.#endAlerts(told);
     if (told.length > 0) await this.#tell('config_adjusted', told.join('\n'), 'warning');
     await this.#sendTo(config.telemetry.otlp);
     this.#around.onChange?.(this.#made.project, config);
@@ -165,22 +166,28 @@ export class LiveSettings {
     }
   }
 
+  /** Ends what was told about earlier settings, without what is still true. */
+  async #endAlerts(told: string[]): Promise<void> {
+    const { store } = this.#around;
+    const { id: projectId } = this.#made.project;
+    const open = await store.records({ noun: 'alert', projectId, isOpen: true });
+    for (const { kind, subject } of open) {
+      const isOver = kind === 'config_adjusted' && subject !== subjectOf(told.join('\n'));
+      if (isOver || kind === 'config_invalid') await store.execute({ type: 'alert.resolve', projectId, kind, subject });
+    }
+  }
+
   async #tell(kind: AlertKind, text: string, severity: Severity): Promise<void> {
     const { store, onNote } = this.#around;
     onNote(text);
     const { id: projectId } = this.#made.project;
-    // The text is part of the subject, so that another problem raises its own alert.
-    await store.execute({
-      type: 'alert.raise',
-      projectId,
-      taskId: null,
-      kind,
-      text,
-      severity,
-      subject: text.slice(0, 200),
-    });
+    const about = { projectId, taskId: null, kind, text, severity, subject: subjectOf(text) };
+    await store.execute({ type: 'alert.raise', ...about });
   }
 }
+
+/** The text is part of the subject, so that another problem raises its own alert. */
+const subjectOf = (text: string) => text.slice(0, 200);
 
 /** The rest of the store is readable without it. */
 function unreadable(error: unknown): AppError {
