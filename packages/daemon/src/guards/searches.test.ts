@@ -127,6 +127,9 @@ test('a search through everything leaves secrets out', async () => {
   write(ignored, { '.git/HEAD': '', '.gitignore': '# local\n.env\n*.pem\n', '.env': 'KEY=1', 'a/b.pem': '' });
   const grep = { tool: 'Grep', input: { pattern: 'KEY' } };
   expect(await guards.check(grep, { worktree: ignored, mode: 'implement' })).toEqual({ kind: 'allow' });
+  // The last rule that fits decides, and one with `!` takes the file back in.
+  write(ignored, { '.gitignore': '.env\n*.pem\n!.env\n' });
+  expect(await guards.check(grep, { worktree: ignored, mode: 'implement' })).toMatchObject({ kind: 'rewrite' });
 });
 
 describe('a shell in another folder', () => {
