@@ -1,9 +1,10 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CallEntry, callToRecord, guardFileText } from '@tidemill/contract';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LearnedGuards } from '../ports.ts';
+import { callFile } from './call-log.ts';
 import { createGuards } from './guards.ts';
 import { createLearnedGuards } from './learned-guards.ts';
 import { createCallLog } from './recent-calls.ts';
@@ -141,6 +142,27 @@ describe('recorded calls', () => {
     expect([first!.isCut, cut!.isCut, deep!.isCut]).toEqual([false, true, true]);
     expect(await log.recent(1)).toHaveLength(1);
     expect(notes).toEqual([]);
+  });
+
+  test('of a person’s own session are tried with the rules for such sessions', async () => {
+    const own = GENERATED.replace('when: {', 'when: { session: own,');
+    const { yaml } = await guards.examine(own);
+    const write = entry('Write', { file_path: `${worktree}/src/generated/a.ts`, content: 'x' });
+    expect(await guards.test(yaml, [write, { ...write, source: 'session' }])).toMatchObject({
+      refused: [{ source: 'session' }],
+      allowed: [{ source: 'run' }],
+    });
+  });
+
+  test('of a file that was full follow those of the new one, the newest first', async () => {
+    const log = createCallLog({ root: folder, dataDir, onNote: () => undefined });
+    const file = callFile(dataDir, folder);
+    for (const command of ['one', 'two']) log.record(entry('Bash', { command }));
+    renameSync(file, `${file}.old`);
+    for (const command of ['three', 'four']) log.record(entry('Bash', { command }));
+    const commands = async (limit: number) => (await log.recent(limit)).map(({ input }) => input.command);
+    expect(await commands(10)).toEqual(['four', 'three', 'two', 'one']);
+    expect(await commands(3)).toEqual(['four', 'three', 'two']);
   });
 
   test('that cannot be kept are noted once and stop nothing', () => {
