@@ -44,6 +44,17 @@ describe('up', () => {
     expect(shown.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   });
 
+  test('--until-idle ends with 1 and names the command when a person holds all workers', async () => {
+    expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
+    expect((await machine.run(['pause'], root)).code).toBe(0);
+    expect((await machine.run(['up', '--until-idle'], root)).code).toBe(0);
+    await machine.ask(root, (api, project) => api.addTask({ project, title: 'Nobody may begin this' }));
+    const { code, stdout } = await machine.run(['up', '--until-idle'], root);
+    expect(code).toBe(1);
+    expect(stdout).toContain('All workers are paused or stopped, so no work starts. `tidemill resume` starts them.\n');
+    expect(stdout).toContain('One thing needs you:\n  All workers are paused or stopped');
+  });
+
   test('--json prints one line once ready; commands then go through the daemon; stop ends it, and no secret is in the log', async () => {
     const daemon = await machine.up(root, '--workers', '3');
     expect(daemon.pid).toBe(daemon.child.pid);

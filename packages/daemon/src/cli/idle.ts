@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, alsoText, causesOf, type InboxItem } from '@tidemill/contract';
+import { holdLines } from './status-lines.ts';
 import { type Terminal, wrap } from './terminal.ts';
 
 /** Polled too, because running out of work (an exhausted budget, for example) is not an event. */
@@ -43,14 +44,14 @@ interface WhatIsLeft {
 
 /** What `up --until-idle` leaves to a person. */
 export async function whatIsLeft(api: Api, project: string): Promise<WhatIsLeft> {
-  const [{ needsYou, tasks: stages, holds: said }, inbox] = await Promise.all([
-    api.status({ project }),
-    api.inbox({ project }),
-  ]);
+  const [status, inbox] = await Promise.all([api.status({ project }), api.inbox({ project })]);
+  const { needsYou, tasks: stages } = status;
   const urgent = inbox.filter(isUrgent);
-  // Without a task that could start, nothing is held.
-  const holds = (stages.open ?? 0) > 0 ? said : [];
-  const unsaid = holds.length > 0 ? urgent.filter((item) => !isAboutTarget(item)) : urgent;
+  // Without a task that could start or go on, nothing is held.
+  const isHeldBack = (text: string) => (status.holds.includes(text) ? (stages.open ?? 0) > 0 : hasUnfinished(stages));
+  const holds = holdLines(status).filter(isHeldBack);
+  const tellsTarget = holds.some((text) => status.holds.includes(text));
+  const unsaid = tellsTarget ? urgent.filter((item) => !isAboutTarget(item)) : urgent;
   const alerts = unsaid.map(({ title, text }) => `${title}: ${text}`);
   const causes = causesOf(
     needsYou,
@@ -62,6 +63,12 @@ export async function whatIsLeft(api: Api, project: string): Promise<WhatIsLeft>
   const left = [...holds, ...alerts, ...questions.map(({ ref, title }) => `${ref}: ${title}`), ...tasks];
   return { left, isInInbox: left.length > holds.length || urgent.length > 0 };
 }
+
+/** Tasks that wait for a person have a line of their own. */
+const hasUnfinished = (stages: Record<string, number>) =>
+  Object.entries(stages).some(
+    ([stage, count]) => count > 0 && !['done', 'cancelled', 'blocked', 'needs_info'].includes(stage),
+  );
 
 /** Prints a few of them. */
 export function sayWhatIsLeft({ left, isInInbox }: WhatIsLeft, { line, width, paint }: Terminal): void {

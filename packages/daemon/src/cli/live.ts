@@ -1,6 +1,6 @@
 import type { Api, ProjectStatus } from '@tidemill/contract';
 import { eventText, isNews, TaskNames } from './describe.ts';
-import { firstLine, statusLines } from './status-lines.ts';
+import { firstLine, holdLines, statusLines } from './status-lines.ts';
 import { elapsed, fit, type Terminal, timeOfDay } from './terminal.ts';
 
 /** The shortest time between two redraws. */
@@ -17,9 +17,10 @@ export async function watchProject(
   terminal: Terminal,
   options: { isPlain: boolean; signal: AbortSignal; onNotice?: OnNotice },
 ): Promise<void> {
-  const { lastSeq, holds } = await api.status({ project: projectId });
+  const status = await api.status({ project: projectId });
+  const { lastSeq } = status;
   if (options.isPlain || !terminal.isLive) {
-    for (const hold of holds) terminal.line(hold);
+    for (const hold of holdLines(status)) terminal.line(hold);
     const off = options.onNotice?.((text) => {
       for (const line of text.split('\n')) terminal.line(fit(line, logWidth(terminal)));
     });

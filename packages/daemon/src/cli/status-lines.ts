@@ -79,11 +79,19 @@ function urgentAlerts({ alerts, holds }: ProjectStatus) {
   );
 }
 
+/** A person holds all workers, as after an emergency stop. */
+const areHeld = (workers: WorkerView[]) => workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
+
+/** Why nothing new starts, a line each. */
+export const holdLines = ({ holds, workers }: ProjectStatus): string[] =>
+  areHeld(workers)
+    ? ['All workers are paused or stopped, so no work starts. `tidemill resume` starts them.', ...holds]
+    : holds;
+
 function stateText({ running, idle, workers, total, holds }: ProjectStatus): string {
   if (!running) return total > 0 ? 'not running; start with tidemill up' : 'not running';
   const busy = workers.filter(isBusy).length;
-  const isHeld = workers.length > 0 && workers.every(({ desired }) => desired !== 'running');
-  if (isHeld) return `${busy > 0 ? 'pausing' : 'paused'}; continue with tidemill resume`;
+  if (areHeld(workers)) return `${busy > 0 ? 'pausing' : 'paused'}; continue with tidemill resume`;
   return busy > 0 ? `${busy} working` : holds.length > 0 ? 'no new work starts' : idle ? 'idle' : 'starting';
 }
 

@@ -1,5 +1,5 @@
 import { personActor, type SeenItem } from '@tidemill/contract';
-import { Calendars } from '@tidemill/core';
+import { Calendars, type Command } from '@tidemill/core';
 import { expect, test } from 'vitest';
 import { QUIET_CONFIG, TemporaryRepository } from '../../../../../test/e2e/cli-repository.ts';
 import { createIds, systemClock } from '../../clock.ts';
@@ -76,6 +76,23 @@ test('a project is not idle before its reactors have handled the log', async () 
   const { reactors, look, close } = await open();
   expect((await look()).idle).toBe(true);
   reactors.haveCaughtUp = false;
+  expect((await look()).idle).toBe(false);
+  await close();
+});
+
+test('a project whose workers a person holds is idle although a task waits, and no longer when one is resumed', async () => {
+  const { store, projectId, look, close } = await open();
+  const must = async (command: Command) => expect(await store.execute(command)).toMatchObject({ ok: true });
+  const steer = (workerId: string, desired: 'running' | 'stopped') =>
+    must({ type: 'worker.steer', projectId, workerId, desired, by: personActor('ada') });
+  const worker = { type: 'worker.register', projectId, role: 'builder', host: '' } as const;
+  for (const name of ['agent-1', 'agent-2']) await must({ ...worker, workerId: `${projectId}/${name}`, name });
+  const task = { taskId: 'task_1', title: 'Bake', body: '', kind: 'feature', pipeline: 'quick' } as const;
+  await must({ type: 'task.create', projectId, ...task, accept: ['x'], files: [], dependsOn: [], priority: 2 });
+  expect((await look()).idle).toBe(false);
+  for (const name of ['agent-1', 'agent-2']) await steer(`${projectId}/${name}`, 'stopped');
+  expect((await look()).idle).toBe(true);
+  await steer(`${projectId}/agent-1`, 'running');
   expect((await look()).idle).toBe(false);
   await close();
 });

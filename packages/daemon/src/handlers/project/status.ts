@@ -118,6 +118,10 @@ async function hasReadyWork(services: Services, project: Project, readyTasks: nu
   const { store, clock } = services;
   const jobs = await store.records({ noun: 'job', projectId: project.id, isOpen: true });
   if (jobs.some(({ lease }) => lease !== null)) return true;
+  // A person holds them, and nothing starts until they say so.
+  const workers = await store.workers(project.id);
+  if (workers.length > 0 && workers.every(({ desired }) => desired !== 'running'))
+    return (await services.engines.of(project).holds()).isChecking;
   const isDue = jobs.some(({ notBefore }) => notBefore - clock.now() < SOON_MS);
   return (readyTasks > 0 || isDue) && !(await onlyWaits(services, project));
 }
