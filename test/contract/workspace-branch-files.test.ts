@@ -42,3 +42,11 @@ test('a branch that is checked out, or whose name is taken, is left as it is', a
   const under = { branch: 'taken/2-x', folder, message: 'Keep it', files };
   expect(await bed.workspace.commitToBranch(under)).toMatchObject({ kind: 'left' });
 });
+
+test('a new branch is made also where the target has the same files already', async () => {
+  await write(bed.root, { [`${folder}/README.md`]: 'text\n' });
+  await git(bed.root, 'add', '-A');
+  await git(bed.root, 'commit', '-q', '-m', 'The idea landed');
+  expect(await keep(['README.md'])).toEqual({ kind: 'kept' });
+  expect(await names()).toContain(`${folder}/README.md`);
+});
