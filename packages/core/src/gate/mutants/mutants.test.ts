@@ -22,8 +22,20 @@ test('faults of JavaScript change operators, values and results, and nothing in 
     'export const isSmall = (n) => n < 10 || true;',
     'export const isSmall = (n) => n < 10 && false;',
     'export const isSmall = (n) => n < 11 && true;',
+    'export const isSmall = (n) => null;',
     "export const name = 'a + b~';",
   ]);
+});
+
+test('a function without braces returns something else, wherever its expression ends on its line', () => {
+  const faults = (line: string) => values('a.ts', line);
+  expect(faults('const shout = (word) => word.toUpperCase();')).toEqual(['const shout = (word) => null;']);
+  expect(faults('const all = (list) => list.map((it) => it.name);')).toEqual(['const all = (list) => null;']);
+  expect(faults('const of = (a) => (b) => [a, b].flat();')).toEqual(['const of = (a) => (b) => null;']);
+  expect(faults('  shout: (word) => word.toUpperCase(),')).toEqual(['shout: (word) => null,']);
+  expect(faults('list.map((it) => it.name);')).toEqual([]);
+  expect(faults('const shout = (word) => {')).toEqual([]);
+  expect(faults('  shout: (word: string) => string;')).toEqual([]);
 });
 
 test('a loop is left alone, because a fault there may never end', () => {

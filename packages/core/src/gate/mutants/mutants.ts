@@ -71,12 +71,37 @@ function valuesOf(before: string, coded: string, ends: number[], language: Langu
     }
   // A string that stands alone is documentation.
   if (/\w/.test(coded)) for (const end of ends) replace(end, 0, '~');
-  const returned = /^(\s*(?:.*[;{}]\s*)?return\s+)([^;{}]+?)(;?\s*\}?\s*)$/d.exec(coded);
+  const returned =
+    /^(\s*(?:.*[;{}]\s*)?return\s+)([^;{}]+?)(;?\s*\}?\s*)$/d.exec(coded)?.indices?.[2] ?? arrowResult(coded);
   if (returned && language.returns) {
-    const [from, to] = returned.indices![2]!;
+    const [from, to] = returned;
     replace(from, to - from, language.returns(before.slice(from, to)));
   }
   return [...made];
+}
+
+/** Where the expression stands that a function without braces returns: `(word) => word.trim()`. */
+function arrowResult(coded: string): [from: number, to: number] | null {
+  // The type of a member, as in an interface.
+  if (/^[^=]*:[^=]*=>.*;\s*$/.test(coded)) return null;
+  for (let at = coded.lastIndexOf('=>'); at > 0; at = coded.lastIndexOf('=>', at - 1)) {
+    const [, space = '', expression = ''] = /^(\s*)(\S.*?)[;,]?\s*$/.exec(coded.slice(at + 2)) ?? [];
+    const from = at + 2 + space.length;
+    if (expression !== '' && !expression.startsWith('{') && isWhole(expression))
+      return [from, from + expression.length];
+  }
+  return null;
+}
+
+/** Every bracket that begins in it ends in it. */
+function isWhole(expression: string): boolean {
+  let depth = 0;
+  for (const sign of expression) {
+    if ('([{'.includes(sign)) depth += 1;
+    if (')]}'.includes(sign)) depth -= 1;
+    if (depth < 0) return false;
+  }
+  return depth === 0;
 }
 
 function withStop(before: string, next: string | undefined, { stop }: Language): string {
