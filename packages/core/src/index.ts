@@ -34,13 +34,13 @@ export {
 } from './gate/deciding/changed-file.ts';
 export { manifestsOf, namedPaths } from './gate/deciding/command.ts';
 export { decidingFiles, isLookedInto, LARGEST_LOOKED_INTO } from './gate/deciding/deciding.ts';
-export { isCode, isOfTests } from './gate/deciding/names.ts';
+export { isCode, isOfTests, isTestFile } from './gate/deciding/names.ts';
 export type { GateReads } from './gate/deciding/observed.ts';
 export { casesIn } from './gate/deciding/test-change.ts';
 export { CHAIN_START, chainFaults, evidenceHash, newestByGate } from './gate/evidence.ts';
 export { fewerTests, hasFewerTests, isComparedWith } from './gate/fewer-tests.ts';
 export { nearTo } from './gate/mutants/concern.ts';
-export { type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
+export { isEmptyResult, type Mutant, mutantsOf, mutantText, planted } from './gate/mutants/mutants.ts';
 export {
   addedLines,
   isTested,

@@ -29,13 +29,22 @@ test('faults of JavaScript change operators, values and results, and nothing in 
 
 test('a function without braces returns something else, wherever its expression ends on its line', () => {
   const faults = (line: string) => values('a.ts', line);
-  expect(faults('const shout = (word) => word.toUpperCase();')).toEqual(['const shout = (word) => null;']);
+  expect(faults('const bare = (word) => word.trim();')).toEqual(['const bare = (word) => null;']);
   expect(faults('const all = (list) => list.map((it) => it.name);')).toEqual(['const all = (list) => null;']);
   expect(faults('const of = (a) => (b) => [a, b].flat();')).toEqual(['const of = (a) => (b) => null;']);
-  expect(faults('  shout: (word) => word.toUpperCase(),')).toEqual(['shout: (word) => null,']);
+  expect(faults('  bare: (word) => word.trim(),')).toEqual(['bare: (word) => null,']);
   expect(faults('list.map((it) => it.name);')).toEqual([]);
   expect(faults('const shout = (word) => {')).toEqual([]);
   expect(faults('  shout: (word: string) => string;')).toEqual([]);
+});
+
+test('a function is replaced by its opposite, so that the result has the same type', () => {
+  expect(values('a.py', 'def shout(word):\n    return word.upper()\n')).toEqual(['return word.lower()', 'return None']);
+  expect(values('a.js', 'if (word.startsWith(mark)) upper(word);')).toEqual([
+    'if (word.endsWith(mark)) upper(word);',
+    'if (word.startsWith(mark)) lower(word);',
+  ]);
+  expect(values('a.js', 'const min = top.minimum;')).toEqual([]);
 });
 
 test('a loop is left alone, because a fault there may never end', () => {

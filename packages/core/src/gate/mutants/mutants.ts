@@ -80,6 +80,14 @@ function valuesOf(before: string, coded: string, ends: number[], language: Langu
   return [...made];
 }
 
+/**
+ * The result is left out: of all faults that change a value the easiest to notice. An assertion that lets every number or
+ * text pass still fails on it.
+ */
+export const isEmptyResult = ({ before, after }: Pick<Mutant, 'before' | 'after'>): boolean =>
+  EMPTY.test(after) && !EMPTY.test(before);
+const EMPTY = /(?:\breturn|=>)\s+(?:null|None|nil)\b/;
+
 /** Where the expression stands that a function without braces returns: `(word) => word.trim()`. */
 function arrowResult(coded: string): [from: number, to: number] | null {
   // The type of a member, as in an interface.

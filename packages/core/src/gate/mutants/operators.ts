@@ -12,6 +12,29 @@ const swap = (pattern: RegExp, pairs: Record<string, string>, isCounting?: true)
   ...(isCounting ? { isCounting } : {}),
 });
 
+/** Functions with an opposite that takes and gives the same types. */
+const OPPOSITES: readonly (readonly [string, string])[] = [
+  ['toUpperCase', 'toLowerCase'],
+  ['upper', 'lower'],
+  ['to_uppercase', 'to_lowercase'],
+  ['to_ascii_uppercase', 'to_ascii_lowercase'],
+  ['toupper', 'tolower'],
+  ['upcase', 'downcase'],
+  ['startsWith', 'endsWith'],
+  ['startswith', 'endswith'],
+  ['starts_with', 'ends_with'],
+  ['min', 'max'],
+  ['floor', 'ceil'],
+  ['any', 'all'],
+  ['some', 'every'],
+];
+const OPPOSITE = Object.fromEntries(
+  OPPOSITES.flatMap(([one, other]) => [
+    [one, other],
+    [other, one],
+  ]),
+);
+
 /** A space on both sides: `<` of a type and `-` of a name are left alone. */
 const spaced = (operators: string) => new RegExp(`(?<=[\\w)\\]"'\`] )(?:${operators})(?= [\\w("'\`\\[!-])`, 'g');
 
@@ -22,6 +45,7 @@ export const OPERATORS: readonly Operator[] = [
   swap(/&&|\|\|/g, { '&&': '||', '||': '&&' }),
   swap(/\b(?:true|false|True|False)\b/g, { true: 'false', false: 'true', True: 'False', False: 'True' }),
   swap(/(?<=\s)(?:and|or)(?=\s)/g, { and: 'or', or: 'and' }),
+  swap(new RegExp(`(?<![\\w$])(?:${Object.keys(OPPOSITE).join('|')})(?=\\()`, 'g'), OPPOSITE),
   // Without spaces: `a+b`.
   swap(/(?<=\w|\))[+](?=\w|\()/g, { '+': '-' }, true),
   { pattern: /(?<![\w.$#])\d+(?![\w.])/g, by: (found) => String(Number(found) + 1).slice(0, 20), isCounting: true },

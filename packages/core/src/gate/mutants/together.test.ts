@@ -20,13 +20,14 @@ test('lines of two versions are paired where they are the same, and where one to
 test('shared and changed lines are broken in both versions, and added ones are not', () => {
   const before = 'def total(a, b):\n    return a + b\n\n\ndef odd(n):\n    return n % 2 == 1\n';
   const after = `${before.replace('a + b', 'Exact(a + b)')}\n\nclass Exact(int):\n    def __eq__(self, other):\n        return True\n`;
-  const broken = brokenTogether('a.py', { before, after }, ({ after: text }) => (text.includes('None') ? '0' : '1'))!;
+  const broken = brokenTogether('a.py', { before, after }, ({ after: text }) => (/None| != /.test(text) ? '0' : '1'))!;
+  // An empty result is planted only where there is no other fault: assertions that let all numbers pass notice it.
   expect(lines(broken.before).filter((line) => line.includes('return'))).toEqual([
-    '    return None',
-    '    return None',
+    '    return a - b',
+    '    return n % 2 != 1',
   ]);
   expect(lines(broken.after).filter((line) => line.includes('return'))).toEqual([
-    ...['    return None', '    return None', '        return True'],
+    ...['    return Exact(a - b)', '    return n % 2 != 1', '        return True'],
   ]);
 });
 

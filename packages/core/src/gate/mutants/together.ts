@@ -1,5 +1,5 @@
 import { linePairs } from './line-pairs.ts';
-import { type Mutant, mutantsOf } from './mutants.ts';
+import { isEmptyResult, type Mutant, mutantsOf } from './mutants.ts';
 
 interface Versions {
   before: string;
@@ -47,7 +47,7 @@ export function brokenTogether(
 function faultsByLine(file: string, text: string, chance: (mutant: Mutant) => string): Map<number, string> {
   const drawn = new Map<number, { after: string; own: string }>();
   for (const mutant of mutantsOf(file, text)) {
-    const own = chance(mutant);
+    const own = `${Number(isEmptyResult(mutant))} ${chance(mutant)}`;
     const known = drawn.get(mutant.line - 1);
     if (mutant.kind === 'value' && (!known || own < known.own))
       drawn.set(mutant.line - 1, { after: mutant.after, own });

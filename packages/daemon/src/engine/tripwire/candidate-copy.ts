@@ -1,8 +1,10 @@
 import {
   addedLines,
   isCode,
+  isEmptyResult,
   isOfTests,
   isTested,
+  isTestFile,
   looksAtItself,
   type Mutant,
   mutantsOf,
@@ -45,6 +47,10 @@ export interface CandidateCopy {
   others: Source[];
   /** The candidate's tests that the target has in another version or not at all, and those that are gone. */
   tests: string[];
+  /** The target has none of them. */
+  addsTestsOnly: boolean;
+  /** The tests that the candidate leaves as they are. */
+  otherTests: string[];
   /** A fault in a changed file is not enough: another part of the change, or a look at its own file, may hide others. */
   isApart: boolean;
   /** Identifies everything but the content of the sources: tests, settings, the names of all files. */
@@ -93,11 +99,14 @@ export async function candidateCopyOf(
   const sources = new Set(programs);
   const rest = after.filter(([path]) => !sources.has(path)).map((entry) => entry.join(' '));
   const others = otherPaths.flatMap(source);
+  const tests = [...new Set([...paths, ...beforeOids.keys()])].filter((path) => isOfTests(path) && isChanged(path));
   return {
     changed: changed.sort((one, other) => reachOf(added.get(other.path)!) - reachOf(added.get(one.path)!)),
     concerned: others.filter(({ path }) => concern.near.has(path)),
     others: others.filter(({ path }) => !concern.near.has(path)),
-    tests: [...new Set([...paths, ...beforeOids.keys()])].filter((path) => isOfTests(path) && isChanged(path)),
+    tests,
+    addsTestsOnly: !tests.some((path) => beforeOids.has(path)),
+    otherTests: paths.filter((path) => isCode(path) && isTestFile(path) && !isChanged(path)),
     isApart: concern.isApart || [...added.values()].some(looksAtItself),
     surroundings: hash([...programs, '', ...rest].join('\n')).slice(0, 24),
   };
@@ -167,7 +176,9 @@ export function* faultsIn(
     return drawn.filter(({ mutant }) => !lines.has(mutant.before) && lines.add(mutant.before));
   };
   const perSource = sources.map((source) => {
-    const known = noticed.filter(({ file, kind }) => file === source.path && kind === 'value');
+    const known = noticed.filter(
+      (mutant) => mutant.file === source.path && mutant.kind === 'value' && !isEmptyResult(mutant),
+    );
     const fresh = mutantsOf(source.path, source.before.text).filter(({ kind }) => kind !== 'syntax');
     return { known: inOrder(source, known), fresh: inOrder(source, fresh) };
   });
@@ -175,7 +186,7 @@ export function* faultsIn(
   yield* inTurn(perSource.map(({ fresh }) => fresh));
 }
 
-const kindRank = ({ kind }: Mutant): number => (kind === 'value' ? 0 : 1);
+const kindRank = (mutant: Mutant): number => (mutant.kind !== 'value' ? 2 : Number(isEmptyResult(mutant)));
 
 function* inTurn(lists: PlantedFault[][]): Generator<PlantedFault> {
   for (let round = 0; lists.some((faults) => round < faults.length); round += 1)

@@ -40,6 +40,8 @@ export interface Planting {
   countOnCandidate: Count;
   countWithOld(files: string[], ...about: Parameters<Count>): ReturnType<Count>;
   countOnTarget: Count;
+  /** On the candidate with these files empty. They may all pass. */
+  countWithout(files: string[], ...about: Parameters<Count>): ReturnType<Count>;
   /** The candidate and the target as they are, in other surroundings than those of a proof. */
   elsewhere(of: 'candidate' | 'target', gates: string[], isMoved: boolean): Promise<Map<string, GateSight>>;
 }
@@ -61,6 +63,10 @@ export function plantingOf(
     onCandidate: (texts, gates) => run(commit, texts, gates),
     countOnCandidate: (texts, gates) => count(commit, texts, gates),
     countOnTarget: (texts, gates) => count(base, texts, gates),
+    countWithout(files, texts, gates) {
+      const empty = files.map((file): [string, string] => [file, '']);
+      return countTests(deps, about(commit, new Map([...texts, ...empty]), gates), 'counts');
+    },
     async countWithOld(files, texts, gates) {
       const { commit: mixed } = await deps.workspace.putBack(await deps.workspace.treeOf(commit), base, files);
       return count(mixed, texts, gates);

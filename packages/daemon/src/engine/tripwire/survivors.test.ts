@@ -12,7 +12,7 @@ const MEAN = 'export const mean = (list) => list.reduce(sum, 0) / list.length;\n
 
 type Files = Record<string, string>;
 /** Each test looks for the line that it needs. `BLIND` in the source makes the test of the mean see nothing. */
-type Tests = Record<string, (files: Files) => boolean>;
+type Tests = Record<string, (files: Files) => boolean | 'skipped'>;
 const TESTS: Tests = {
   sum: ({ sum = '' }) => sum.includes(SUM),
   mean: ({ sum = '', mean = '' }) => sum.includes('BLIND') || mean.includes(MEAN),
@@ -22,23 +22,29 @@ const half = ({ half: text = '' }: Files) => text.includes('n / 2;');
 interface Work {
   before: Files;
   after: Files;
-  /** The tests of the work; those of the target are `TESTS`. */
+  /** The tests of the work, and of the target. */
   tests?: Tests;
+  old?: Tests;
   ms?: number;
 }
 
 /** How often the tests ran, and what was found. */
-async function tried({ before, after, tests = TESTS, ms = 1 }: Work, knownGate: Partial<KnownGate> = {}) {
+async function tried({ before, after, old = TESTS, tests = old, ms = 1 }: Work, knownGate: Partial<KnownGate> = {}) {
   let runs = 0;
   let survivors: KnownGate['survivors'] = knownGate.survivors ?? null;
-  const count = (files: Files, its: Tests) => async (texts: ReadonlyMap<string, string>, gates: string[]) => {
-    runs += 1;
-    const results = Object.values(its).map((isRight) => isRight({ ...files, ...Object.fromEntries(texts) }));
-    const passed = results.filter(Boolean).length;
-    const counts: GateCounts = { passed, failed: results.length - passed, skipped: 0 };
-    return new Map(gates.map((gate) => [gate, passed === results.length ? null : counts]));
-  };
-  const [onCandidate, withOld, onTarget] = [count(after, tests), count(after, TESTS), count(before, TESTS)];
+  /** A test whose file was emptied does not run. */
+  const count =
+    (files: Files, all: Tests, isPassCounted = false) =>
+    async (texts: ReadonlyMap<string, string>, gates: string[]) => {
+      runs += 1;
+      const its = Object.fromEntries(Object.entries(all).filter(([name]) => texts.get(`${name}.test`) !== ''));
+      const results = Object.values(its).map((isRight) => isRight({ ...files, ...Object.fromEntries(texts) }));
+      const passed = results.filter((result) => result === true).length;
+      const skipped = results.filter((result) => result === 'skipped').length;
+      const counts: GateCounts = { passed, failed: results.length - passed - skipped, skipped };
+      return new Map(gates.map((gate) => [gate, passed === results.length && !isPassCounted ? null : counts]));
+    };
+  const [onCandidate, withOld, onTarget] = [count(after, tests), count(after, old), count(before, old)];
   const sources = Object.keys(before).map(
     (name): Source => ({
       path: `${name}.js`,
@@ -48,14 +54,21 @@ async function tried({ before, after, tests = TESTS, ms = 1 }: Work, knownGate: 
   );
   const byName = (texts: ReadonlyMap<string, string>) =>
     new Map([...texts].map(([path, text]) => [path.replace('.js', ''), text]));
-  const planting: Pick<Planting, 'countOnCandidate' | 'countWithOld' | 'countOnTarget'> = {
+  const planting: Pick<Planting, 'countOnCandidate' | 'countWithOld' | 'countOnTarget' | 'countWithout'> = {
     countOnCandidate: (texts, gates) => onCandidate(byName(texts), gates),
     countWithOld: (_, texts, gates) => withOld(byName(texts), gates),
     countOnTarget: (texts, gates) => onTarget(byName(texts), gates),
+    countWithout: (names, texts, gates) =>
+      count(
+        after,
+        tests,
+        true,
+      )(byName(new Map([...texts, ...names.map((name): [string, string] => [name, ''])])), gates),
   };
   const field: CandidateCopy = {
     ...{ changed: sources, concerned: [], others: [], isApart: false, surroundings: '' },
-    tests: tests === TESTS ? [] : ['half.test.js'],
+    tests: tests === old ? [] : ['half.test.js'],
+    ...{ addsTestsOnly: true, otherTests: ['sum.test.js', 'mean.test.js'] },
   };
   const known = {
     of: async () => ({ survivors }) as KnownGate,
@@ -89,8 +102,30 @@ test('tests that notice broken code cost one run, and nothing is said about gate
 test('new tests are left out, so that those of new code are not taken for blind ones', async () => {
   const after = { ...before, half: 'export const half = (n) => n / 2;\n' };
   const found = await tried({ before, after, tests: { ...TESTS, half } });
-  // They themselves could make others blind, which a single fault shows.
-  expect(found).toMatchObject({ blind: [], seeing: [], runs: 1 });
+  // With those of the target, and alone.
+  expect(found).toMatchObject({ blind: [], seeing: ['test'], runs: 2 });
+});
+
+/** The first test of the mean stops seeing when a test of the work runs beside it. */
+const quiet = (own: (files: Files) => boolean): Tests => ({ sum: TESTS.sum!, mean: () => true, half: own });
+
+test('a new test that makes another one blind is found, also if it passes on broken code itself', async () => {
+  const found = await tried({ before, after: before, tests: quiet(() => true) });
+  expect(found.blind).toEqual([{ gate: 'test', mutants: [], tests: 1 }]);
+});
+
+test('a new test that passes on broken code makes nobody blind', async () => {
+  const found = await tried({ before, after: before, tests: { ...TESTS, half: () => true } });
+  expect(found).toMatchObject({ blind: [], seeing: ['test'], runs: 2 });
+});
+
+test('a test that is skipped instead of failing is as blind as one that passes', async () => {
+  const tests: Tests = {
+    ...TESTS,
+    mean: ({ sum = '', mean = '' }) => mean.includes(MEAN) || (sum.includes('SKIP') ? 'skipped' : false),
+  };
+  const found = await tried({ before, after: { ...before, sum: `// SKIP\n${SUM}` }, old: tests });
+  expect(found.blind).toEqual([{ gate: 'test', mutants: [], tests: 1 }]);
 });
 
 test('a gate that takes longer than half a minute is left out', async () => {

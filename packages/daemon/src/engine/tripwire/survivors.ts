@@ -1,4 +1,4 @@
-import { ranTests } from '@tidemill/contract';
+import { type GateCounts, ranTests } from '@tidemill/contract';
 import { brokenTogether, casesIn } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 import type { CandidateCopy, Source } from './candidate-copy.ts';
@@ -18,8 +18,9 @@ const AGAIN = 2;
  * Tests that have become blind while others still see. Every line of the product that the candidate shares with the target
  * is broken at once, so hardly a test should pass. More of the target's tests that pass than on the target itself are blind:
  *
- *   candidate, with the target's tests ──as few pass as on the target──▶ they see
- *        └─ more ──▶ twice with other faults ──▶ still more: blind
+ *   candidate ──as few pass as on the target──▶ they see
+ *        └─ more ──▶ with the target's tests ──▶ still more ────────────────────────┐
+ *                          └─ fewer: tests of the work pass ──▶ these alone: fewer ──┴─▶ twice with other faults: blind
  *
  * `seeing`: gates about whose tests nothing more has to be found out.
  */
@@ -47,9 +48,8 @@ export async function blindTests(
       more = Math.min(more, other?.more ?? 0);
     }
     if (more > 0) blind.push({ gate, mutants: [], tests: more });
-    // Tests of the change itself can make others blind, and some runners stop after the first group that fails.
-    else if (first.more === 0 && look.field.tests.length === 0 && first.ran >= (look.usual.get(gate) ?? 1))
-      seeing.push(gate);
+    // Changed tests can make others blind, and some runners stop after the first group that fails.
+    else if (first.more === 0 && first.isSettled && first.ran >= (look.usual.get(gate) ?? 1)) seeing.push(gate);
   }
   return { blind, seeing };
 }
@@ -60,6 +60,8 @@ interface Survivors {
   more: number;
   /** Null: it was not needed. */
   passedOnTarget: number | null;
+  /** Nothing more has to be found out about the tests of the work. */
+  isSettled: boolean;
 }
 
 /** Null: the figures cannot be read, or the gate passes as a whole. */
@@ -76,20 +78,73 @@ async function survivorsOf(
   });
   if (broken.length === 0) return null;
   const after = new Map(broken.map((each) => [each.path, each.after]));
-  const { tests } = field;
-  const counts = await (tests.length === 0
-    ? planting.countOnCandidate(after, [gate])
-    : planting.countWithOld(tests, after, [gate]));
-  const here = counts.get(gate);
+  const { tests, addsTestsOnly } = field;
+  const whole = (await planting.countOnCandidate(after, [gate])).get(gate) ?? null;
+  const ofWhole = { ran: ranTests(whole), passedOnTarget: null, isSettled: addsTestsOnly };
+  if (whole && ofWhole.ran > 0 && unfailed(whole) <= (expected ?? 0)) return { ...ofWhole, more: 0 };
+  // Where the work adds tests only, those of the target that pass are the ones that do not pass without them.
+  const alone = whole && addsTestsOnly && tests.length > 0 ? await unfailedAlone(field, after, planting, gate) : null;
+  if (whole && alone && unfailed(whole) - alone.unfailed <= (expected ?? 0) && alone.all > 0)
+    return { ...ofWhole, more: 0 };
+  const here = tests.length === 0 ? whole : ((await planting.countWithOld(tests, after, [gate])).get(gate) ?? null);
   if (!here || ranTests(here) === 0) return null;
   const ran = ranTests(here);
-  if (here.passed === 0 || (expected !== null && here.passed <= expected))
-    return { ran, more: 0, passedOnTarget: null };
+  const more = whole ? await madeBlindByTests({ field, after, whole, here, alone }, planting, gate) : 0;
+  if (unfailed(here) <= (expected ?? 0)) return { ran, more, passedOnTarget: null, isSettled: false };
   const before = new Map(broken.map((each) => [each.path, each.before]));
   const onTarget = (await planting.countOnTarget(before, [gate])).get(gate);
   if (!onTarget) return null;
-  const more = Math.max(0, here.passed - onTarget.passed - newCases(field.changed));
-  return { ran, more, passedOnTarget: onTarget.passed };
+  const bySources = Math.max(0, unfailed(here) - unfailed(onTarget) - newCases(field.changed));
+  const isSettled = tests.length === 0;
+  return { ran, more: Math.max(more, bySources), passedOnTarget: unfailed(onTarget), isSettled };
+}
+
+/** A test that is skipped where the product is broken notices nothing either. */
+const unfailed = ({ passed, skipped }: GateCounts): number => passed + skipped;
+
+const allTests = (counts: GateCounts): number => ranTests(counts) + counts.skipped;
+
+interface Alone {
+  unfailed: number;
+  all: number;
+}
+
+/** The tests of the work without the others. Null: the figures cannot be read. */
+async function unfailedAlone(
+  { otherTests }: Field,
+  after: Map<string, string>,
+  { countWithout }: Pick<Planting, 'countWithout'>,
+  gate: string,
+): Promise<Alone | null> {
+  const counts = (await countWithout(otherTests, after, [gate])).get(gate);
+  return counts ? { unfailed: unfailed(counts), all: allTests(counts) } : null;
+}
+
+interface ByTests {
+  field: Field;
+  after: Map<string, string>;
+  /** With the tests of the work, and with those of the target instead. */
+  whole: GateCounts;
+  here: GateCounts;
+  alone: Alone | null;
+}
+
+/**
+ * How many tests of the target fail on broken code, unless the work's own tests run with them. The tests of the work may pass
+ * there, so it is counted how many of them do without the others. 0: none, or it cannot be told.
+ */
+async function madeBlindByTests(
+  { field, after, whole, here, ...known }: ByTests,
+  planting: Pick<Planting, 'countWithout'>,
+  gate: string,
+): Promise<number> {
+  const more = unfailed(whole) - unfailed(here);
+  if (field.tests.length === 0 || more <= 0) return 0;
+  // All that failed still fail, and new cases in old files are read one by one.
+  if (!field.addsTestsOnly && whole.failed >= here.failed) return 0;
+  const alone = known.alone ?? (await unfailedAlone(field, after, planting, gate));
+  if (!alone || alone.all < allTests(whole) - allTests(here)) return 0;
+  return Math.max(0, more - alone.unfailed);
 }
 
 /** Tests that sources have in themselves. */

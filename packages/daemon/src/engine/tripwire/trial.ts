@@ -38,11 +38,16 @@ export async function tryFaults(deps: EngineDeps, trial: Trial): Promise<Map<str
   return new Map(trial.gates.map((gate) => [gate, reports === null ? 'unknown' : sightOf(deps, reports, gate)]));
 }
 
-/** How many tests of each gate fail and pass there. Null: it passes, or its figures cannot be read. */
-export async function countTests(deps: EngineDeps, trial: Trial): Promise<Map<string, GateCounts | null>> {
+/** How many tests of each gate fail and pass there. Null: it passes, unless `passing` counts, or its figures cannot be read. */
+export async function countTests(
+  deps: EngineDeps,
+  trial: Trial,
+  passing: 'counts' | 'is null' = 'is null',
+): Promise<Map<string, GateCounts | null>> {
   const reports = (await reportsOn(deps, trial)) ?? [];
+  const isCounted = (sight: GateSight) => sight === 'noticed' || (sight === 'passed' && passing === 'counts');
   const counts = (gate: string) =>
-    sightOf(deps, reports, gate) === 'noticed'
+    isCounted(sightOf(deps, reports, gate))
       ? (reports.findLast(({ receipt }) => receipt.gate === gate)?.receipt.counts ?? null)
       : null;
   return new Map(trial.gates.map((gate) => [gate, counts(gate)]));
