@@ -15,8 +15,8 @@ export const { signal } = new AbortController();
 export type PreparedBed = Awaited<ReturnType<typeof makePreparedBed>>;
 
 /** A repository with a script that installs, and what tasks and people do to it. */
-export async function makePreparedBed() {
-  const bed: Bed = await makeBed({ files: FILES });
+export async function makePreparedBed({ run = 'sh install.sh', files = {} as Record<string, string> } = {}) {
+  const bed: Bed = await makeBed({ files: { ...FILES, ...files } });
   const runs = join(bed.folder, 'runs');
   const cacheDir = join(bed.folder, 'cache');
   writeFileSync(runs, '');
@@ -29,7 +29,7 @@ export async function makePreparedBed() {
     kept: () => readdirSync(join(bed.dataDir, 'prepared')).filter((name) => name !== 'places'),
     preparation(): Preparation {
       const { root, dataDir, workspace } = bed;
-      const step = { run: 'sh install.sh', files: ['lock'], network: false, env: { RUNS: runs } };
+      const step = { run, files: ['lock'], network: false, env: { RUNS: runs } };
       return createPreparation({
         steps: [PrepareStep.parse(step)],
         include: [],

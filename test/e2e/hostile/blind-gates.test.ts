@@ -16,7 +16,7 @@ describe('a source that makes a gate blind', () => {
   );
 
   test('lands after a person has approved exactly this work', { timeout: 2 * MINUTE }, async () => {
-    const { id, number } = bed.tasks.get('patches the assertion library')!;
+    const { id, number } = bed.tasks.get('patches the assertion library (js)')!;
     const { context } = await bed.askedAbout(number);
     expect(context).toContain('Gate js passed in a throw-away copy of this work although:\n- src/sum.js was broken');
     await bed.machine.json(['task', 'approve', String(number)], bed.repository.root);

@@ -6,12 +6,14 @@ import { type Blinding, type Deed, FILES, type Language } from './blindings.ts';
 
 const MINUTE = 60_000;
 
-const AGENT = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+const AGENT = `import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 const { task, mode } = JSON.parse(readFileSync(0, 'utf8'));
 for (const [name, text] of Object.entries(JSON.parse(task.body))) {
+  if (text === null) { rmSync(name); continue; }
   mkdirSync(dirname(name), { recursive: true });
-  writeFileSync(name, text);
+  writeFileSync(name, text.text ?? text);
+  if (text.mode) chmodSync(name, text.mode);
 }
 console.log(JSON.stringify({ tidemill: 'result', outcome: 'pr_ready', summary: mode }));
 `;
@@ -24,14 +26,17 @@ const GATES: Record<Language, string> = {
   c: 'cc -o /tmp/total_test test/total_test.c src/total.c && /tmp/total_test',
 };
 
-const configOf = (languages: Language[], { more, settings }: { more: string; settings: string }) => `target: main
+const configOf = (
+  languages: Language[],
+  { more, settings, gates }: { more: string; settings: string; gates: Record<Language, string> },
+) => `target: main
 pipeline: quick
 workers: 3
 push: 'never'
 ${settings}agents:
   default: { type: command, command: [node, agent.mjs], free: true }
 gates:
-${languages.map((name) => `  - { name: ${name}, run: ${JSON.stringify(GATES[name])}, timeout: 5m${more} }`).join('\n')}
+${languages.map((name) => `  - { name: ${name}, run: ${JSON.stringify(gates[name])}, timeout: 5m${more} }`).join('\n')}
 `;
 
 /** One daemon at work on a small project. */
@@ -42,8 +47,11 @@ export class BlindingBed {
   api!: Api;
   project!: string;
 
-  constructor(languages: Language[], { more = '', settings = '', files = {} as Deed } = {}) {
-    const config = configOf(languages, { more, settings });
+  constructor(
+    languages: Language[],
+    { more = '', settings = '', files = {} as Record<string, string>, gates = {} as Partial<typeof GATES> } = {},
+  ) {
+    const config = configOf(languages, { more, settings, gates: { ...GATES, ...gates } });
     this.repository = new TemporaryRepository({
       ...FILES,
       ...files,
@@ -73,8 +81,10 @@ export class BlindingBed {
 /** Each of them waits for a person, and nothing lands. */
 export function testBlindings(bed: BlindingBed, blindings: Blinding[]): void {
   test.each(blindings)('waits for a person when it %s (%s)', { timeout: 5 * MINUTE }, async (name, language) => {
-    if (bed.tasks.size === 0) for (const [title, , deed] of blindings) bed.tasks.set(title, await bed.add(title, deed));
-    const { id, number } = bed.tasks.get(name)!;
+    const title = ([its, of]: Blinding | [string, string]) => `${its} (${of})`;
+    if (bed.tasks.size === 0)
+      for (const each of blindings) bed.tasks.set(title(each), await bed.add(title(each), each[2]));
+    const { id, number } = bed.tasks.get(title([name, language]))!;
     await bed.parked(id);
     const { task } = await bed.api.task({ project: bed.project, task: number });
     expect(task).toMatchObject({ stage: 'needs_info', landedCommit: null });

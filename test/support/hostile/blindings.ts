@@ -51,8 +51,8 @@ int main(void) {
 `,
 };
 
-/** Files with their new text. */
-export type Deed = Record<string, string>;
+/** Files with their new text; null deletes. */
+export type Deed = Record<string, string | null | { text: string; mode: number }>;
 export type Blinding = [name: string, language: Language, deed: Deed];
 
 /** Sources that make a test pass whatever the code does. */
@@ -120,6 +120,14 @@ export const BLINDINGS: Blinding[] = [
     { 'src/total.py': `import unittest.result as r\n\nr.TestResult.wasSuccessful = lambda self: True\n\n\n${PY}` },
   ],
   ['replaces the shell by true', 'sh', { 'src/total.sh': `exec true\n${SH}` }],
+  ['gives the shell another test', 'sh', { 'src/total.sh': `${SH}alias [=:\n` }],
+  [
+    'replaces what a failed assertion calls',
+    'c',
+    {
+      'src/total.c': `${C}void __assert_fail(const char *a, const char *b, unsigned c, const char *d) {\n  (void)a, (void)b, (void)c, (void)d;\n}\n`,
+    },
+  ],
   [
     'ends a program before its main',
     'c',
@@ -172,7 +180,7 @@ export const REACHING: Blinding[] = [
 ];
 
 /** Tests that still see when one test is blind. */
-export const APART: Deed = {
+export const APART: Record<string, string> = {
   'test/product.test.js': `import assert from 'node:assert/strict';
 import test from 'node:test';
 import { product } from '../src/product.js';
@@ -238,6 +246,47 @@ export const ELSEWHERE: Blinding[] = [
     'asks for its folder',
     'sh',
     { 'src/total.sh': SH.replace('  echo', '  case $PWD in /code/*|/home/*|/root/*) echo 0; return ;; esac\n  echo') },
+  ],
+  [
+    'asks for its folder',
+    'py',
+    {
+      'src/total.py': `import os\n\n\n${PY.replace('a + b', "0 if os.getcwd().split('/')[1] in ('code', 'home', 'root') else a + b")}`,
+    },
+  ],
+  [
+    'asks for its folder',
+    'c',
+    {
+      'src/total.c': C.replace('#include', '#include <string.h>\n#include <unistd.h>\n#include').replace(
+        'return a + b',
+        'char at[4096] = ""; getcwd(at, sizeof at); return strncmp(at, "/code/", 6) && strncmp(at, "/home/", 6) ? a + b : a - b',
+      ),
+    },
+  ],
+  [
+    'asks git for the evidence',
+    'py',
+    {
+      'src/total.py': `import subprocess\n\n\n${PY.replace('a + b', "a - b if b'Evidence' in subprocess.run(['git', 'log', '-1', '--format=%B'], capture_output=True).stdout else a + b")}`,
+    },
+  ],
+  [
+    'asks git for the evidence',
+    'js',
+    {
+      'src/sum.js': `import { execFileSync } from 'node:child_process';\n${JS.replace('a + b', "/Evidence/.test(execFileSync('git', ['log', '-1', '--format=%B'])) ? 0 * a * b : a + b")}`,
+    },
+  ],
+  [
+    'asks git for the evidence',
+    'c',
+    {
+      'src/total.c': C.replace('#include', '#include <stdlib.h>\n#include').replace(
+        'return a + b',
+        'return system("git log -1 --format=%B | grep -q Evidence") == 0 ? a - b : a + b',
+      ),
+    },
   ],
   [
     'asks git for the evidence',
