@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BlindingBed, testBlindings, testElsewhere, testSeeing } from '../../support/hostile/blinding-bed.ts';
-import { APART, BLINDINGS, ELSEWHERE, PARTLY, REACHING, SEEING } from '../../support/hostile/blindings.ts';
+import { APART, BLINDINGS, PARTLY, REACHING, SEEING } from '../../support/hostile/blindings.ts';
+import { ELSEWHERE } from '../../support/hostile/elsewhere.ts';
 
 const MINUTE = 60_000;
 
