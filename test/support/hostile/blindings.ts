@@ -219,4 +219,31 @@ export const SEEING: Blinding[] = [
   ['writes a source anew', 'js', { 'src/product.js': 'export function product(x, y) {\n  return y * x;\n}\n' }],
   ['adds a new file', 'js', { 'src/half.js': 'export const half = (n) => n / 2;\n' }],
   ['adds a function in Python', 'py', { 'src/total.py': `${PY}\n\ndef twice(n):\n    return n * 2\n` }],
+  [
+    'adds a source and its test',
+    'js',
+    {
+      'src/third.js': 'export const third = (n) => n / 3;\n',
+      'test/third.test.js': `import assert from 'node:assert/strict';
+import test from 'node:test';
+import { third } from '../src/third.js';
+test('divides', () => assert.equal(third(6), 2));
+`,
+    },
+  ],
+  [
+    'adds a test with the helpers of another test',
+    'py',
+    {
+      'test/test_third.py': `import unittest
+
+import test_total
+
+
+class ThirdTest(unittest.TestCase):
+    def test_third(self):
+        self.assertTrue(test_total.TotalTest.__name__)
+`,
+    },
+  ],
 ];

@@ -49,8 +49,8 @@ export interface CandidateCopy {
   tests: string[];
   /** The target has none of them. */
   addsTestsOnly: boolean;
-  /** The tests that the candidate leaves as they are. */
-  otherTests: string[];
+  /** The tests that the candidate leaves as they are, and those of them that its own tests or a helper name: they may need them. */
+  otherTests: { free: string[]; named: string[] };
   /** A fault in a changed file is not enough: another part of the change, or a look at its own file, may hide others. */
   isApart: boolean;
   /** Identifies everything but the content of the sources: tests, settings, the names of all files. */
@@ -106,10 +106,29 @@ export async function candidateCopyOf(
     others: others.filter(({ path }) => !concern.near.has(path)),
     tests,
     addsTestsOnly: !tests.some((path) => beforeOids.has(path)),
-    otherTests: paths.filter((path) => isCode(path) && isTestFile(path) && !isChanged(path)),
+    otherTests: tests.length === 0 ? { free: [], named: [] } : await otherTests(deps, commit, paths, isChanged),
     isApart: concern.isApart || [...added.values()].some(looksAtItself),
     surroundings: hash([...programs, '', ...rest].join('\n')).slice(0, 24),
   };
+}
+
+async function otherTests(
+  deps: EngineDeps,
+  commit: string,
+  paths: string[],
+  isChanged: (path: string) => boolean,
+): Promise<Field['otherTests']> {
+  const all = paths.filter((path) => isCode(path) && isTestFile(path) && !isChanged(path));
+  const naming = paths.filter((path) => isCode(path) && isOfTests(path) && (isChanged(path) || !isTestFile(path)));
+  const texts = [...(await textsOf(deps, commit, naming.slice(0, MOST_LOADING))).values()].join('\n');
+  const words = new Set(texts.match(/[\w.-]+/g));
+  // `test_base` and `tests.test_base`, `base.test` and `base.test.js`.
+  const isNamed = (path: string) => {
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const stem = name.slice(0, name.lastIndexOf('.'));
+    return words.has(name) || words.has(stem) || [...words].some((word) => word.endsWith(`.${stem}`));
+  };
+  return { free: all.filter((path) => !isNamed(path)), named: all.filter(isNamed) };
 }
 
 const FAR = 100;

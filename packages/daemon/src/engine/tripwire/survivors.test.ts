@@ -26,10 +26,15 @@ interface Work {
   tests?: Tests;
   old?: Tests;
   ms?: number;
+  /** Tests that the new one names. */
+  named?: string[];
 }
 
 /** How often the tests ran, and what was found. */
-async function tried({ before, after, old = TESTS, tests = old, ms = 1 }: Work, knownGate: Partial<KnownGate> = {}) {
+async function tried(
+  { before, after, old = TESTS, tests = old, ms = 1, named = [] }: Work,
+  knownGate: Partial<KnownGate> = {},
+) {
   let runs = 0;
   let survivors: KnownGate['survivors'] = knownGate.survivors ?? null;
   /** A test whose file was emptied does not run. */
@@ -68,7 +73,7 @@ async function tried({ before, after, old = TESTS, tests = old, ms = 1 }: Work, 
   const field: CandidateCopy = {
     ...{ changed: sources, concerned: [], others: [], isApart: false, surroundings: '' },
     tests: tests === old ? [] : ['half.test.js'],
-    ...{ addsTestsOnly: true, otherTests: ['sum.test.js', 'mean.test.js'] },
+    ...{ addsTestsOnly: true, otherTests: { free: ['sum.test.js', 'mean.test.js'], named } },
   };
   const known = {
     of: async () => ({ survivors }) as KnownGate,
@@ -117,6 +122,11 @@ test('a new test that makes another one blind is found, also if it passes on bro
 test('a new test that passes on broken code makes nobody blind', async () => {
   const found = await tried({ before, after: before, tests: { ...TESTS, half: () => true } });
   expect(found).toMatchObject({ blind: [], seeing: ['test'], runs: 2 });
+});
+
+test('a new test that names another one is tried with a single fault, too', async () => {
+  const found = await tried({ before, after: before, tests: { ...TESTS, half: () => true }, named: ['base.test.js'] });
+  expect(found).toMatchObject({ blind: [], seeing: [], runs: 2 });
 });
 
 test('a test that is skipped instead of failing is as blind as one that passes', async () => {

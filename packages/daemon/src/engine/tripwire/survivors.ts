@@ -85,7 +85,7 @@ async function survivorsOf(
   // Where the work adds tests only, those of the target that pass are the ones that do not pass without them.
   const alone = whole && addsTestsOnly && tests.length > 0 ? await unfailedAlone(field, after, planting, gate) : null;
   if (whole && alone && unfailed(whole) - alone.unfailed <= (expected ?? 0) && alone.all > 0)
-    return { ...ofWhole, more: 0 };
+    return { ...ofWhole, more: 0, isSettled: field.otherTests.named.length === 0 };
   const here = tests.length === 0 ? whole : ((await planting.countWithOld(tests, after, [gate])).get(gate) ?? null);
   if (!here || ranTests(here) === 0) return null;
   const ran = ranTests(here);
@@ -116,7 +116,7 @@ async function unfailedAlone(
   { countWithout }: Pick<Planting, 'countWithout'>,
   gate: string,
 ): Promise<Alone | null> {
-  const counts = (await countWithout(otherTests, after, [gate])).get(gate);
+  const counts = (await countWithout(otherTests.free, after, [gate])).get(gate);
   return counts ? { unfailed: unfailed(counts), all: allTests(counts) } : null;
 }
 
