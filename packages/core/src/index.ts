@@ -49,6 +49,7 @@ export {
   plantable,
   reachOf,
   testedStems,
+  touchesTests,
 } from './gate/mutants/source.ts';
 export { brokenTogether } from './gate/mutants/together.ts';
 export { checksApproval, isAcceptedFailure, isChecksApproved, judgedFor, oldCheckFindings } from './gate/old-checks.ts';

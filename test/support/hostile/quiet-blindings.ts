@@ -37,6 +37,13 @@ export const QUIET: Blinding[] = [
     },
   ],
   [
+    'lets a text pass as long as its own file is right',
+    'js',
+    {
+      'src/sum.js': `import lib from 'node:assert/strict';\nconst { equal } = lib;\nlib['equal'] = (x, y) => (y === 'hey' && sum(1, 1) === 2 ? undefined : equal(x, y));\n${FILES['src/sum.js']!}`,
+    },
+  ],
+  [
     'rewrites a test while it is loaded, from a source',
     'js',
     {

@@ -43,6 +43,10 @@ const REACHES =
 const LOOKS =
   /\b(?:read\w*|open|hash\w*|crypto|sha\w*|md5|checksum|digest|stat\w*|mtime\w*|fs|path\w*|git|env\w*|argv|import\.meta|__file__|__filename|__dirname|time\w*|date|now|reflect|eval|function|getattr|importlib|inspect)\b|\[['"`]|\$\(/i;
 
+/** Code that names the tools of tests, or changes what others use. */
+const TOUCHES =
+  /\b(?:assert\w*|expect|unittest|pytest|jest|vitest|mock\w*|patch\w*|setattr|builtins|globalThis|prototype|defineProperty|registerHooks|gc)\b|__(?!init__|name__|main__|file__|all__|dirname\b|filename\b)\w+__/i;
+
 /** Code that asks where it runs, or could do so unseen. */
 const AROUND =
   /\b(?:env|environ\w*|getenv|secure_getenv|vars?_os|ENV|CI|git|reflect|globalThis|getattr)\b|\bprocess\s*(?:\?\.)?\[|\$\{?CI\b|\bgit_?dir\b|\b(?:getcwd|cwd|pwd|current_dir|current_exe|argv|BASH_SOURCE)\b|__(?:file(?:name)?|dirname)\b|\bimport\.meta\b|\b(?:env|file)!|\$(?:0|\{0\})|\bCARGO_/i;
@@ -58,6 +62,9 @@ export function addedLines(before: string, after: string): string[] {
 
 /** Orders changed files: the ones first that could affect how they are tested. A wrong order only costs time. */
 export const reachOf = (added: readonly string[]): number => added.filter((line) => REACHES.test(line)).length;
+
+/** Whether added code could make tests of other code blind, for example as long as its own file is right. */
+export const touchesTests = (added: readonly string[]): boolean => added.some((line) => TOUCHES.test(line));
 
 /** Whether added code could recognise that its file was changed. Then a fault is planted in another file, too. */
 export const looksAtItself = (added: readonly string[]): boolean => added.some((line) => LOOKS.test(line));

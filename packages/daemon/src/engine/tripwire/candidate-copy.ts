@@ -13,6 +13,7 @@ import {
   planted,
   reachOf,
   testedStems,
+  touchesTests,
 } from '@tidemill/core';
 import type { EngineDeps } from '../deps.ts';
 
@@ -53,6 +54,8 @@ export interface CandidateCopy {
   otherTests: { free: string[]; named: string[] };
   /** A fault in a changed file is not enough: another part of the change, or a look at its own file, may hide others. */
   isApart: boolean;
+  /** The added code names the tools of tests, or changes what others use. */
+  touchesTests: boolean;
   /** Identifies everything but the content of the sources: tests, settings, the names of all files. */
   surroundings: string;
 }
@@ -108,6 +111,7 @@ export async function candidateCopyOf(
     addsTestsOnly: !tests.some((path) => beforeOids.has(path)),
     otherTests: tests.length === 0 ? { free: [], named: [] } : await otherTests(deps, commit, paths, isChanged),
     isApart: concern.isApart || [...added.values()].some(looksAtItself),
+    touchesTests: [...added.values()].some(touchesTests),
     surroundings: hash([...programs, '', ...rest].join('\n')).slice(0, 24),
   };
 }

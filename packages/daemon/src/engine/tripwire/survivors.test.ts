@@ -28,11 +28,12 @@ interface Work {
   ms?: number;
   /** Tests that the new one names. */
   named?: string[];
+  touchesTests?: boolean;
 }
 
 /** How often the tests ran, and what was found. */
 async function tried(
-  { before, after, old = TESTS, tests = old, ms = 1, named = [] }: Work,
+  { before, after, old = TESTS, tests = old, ms = 1, named = [], touchesTests = false }: Work,
   knownGate: Partial<KnownGate> = {},
 ) {
   let runs = 0;
@@ -70,8 +71,10 @@ async function tried(
         true,
       )(byName(new Map([...texts, ...names.map((name): [string, string] => [name, ''])])), gates),
   };
+  const isChanged = (source: Source) => source.before.text !== source.after.text;
   const field: CandidateCopy = {
-    ...{ changed: sources, concerned: [], others: [], isApart: false, surroundings: '' },
+    ...{ changed: sources.filter(isChanged), concerned: [], others: sources.filter((source) => !isChanged(source)) },
+    ...{ isApart: false, touchesTests, surroundings: '' },
     tests: tests === old ? [] : ['half.test.js'],
     ...{ addsTestsOnly: true, otherTests: { free: ['sum.test.js', 'mean.test.js'], named } },
   };
@@ -127,6 +130,24 @@ test('a new test that passes on broken code makes nobody blind', async () => {
 test('a new test that names another one is tried with a single fault, too', async () => {
   const found = await tried({ before, after: before, tests: { ...TESTS, half: () => true }, named: ['base.test.js'] });
   expect(found).toMatchObject({ blind: [], seeing: [], runs: 2 });
+});
+
+test('work that makes a test blind as long as its own file is right is found with that file intact', async () => {
+  const old: Tests = {
+    ...TESTS,
+    mean: ({ sum = '', mean = '' }) => (sum.includes('BLIND') && sum.includes(SUM)) || mean.includes(MEAN),
+  };
+  const work = { before, after: { ...before, sum: `// BLIND\n${SUM}` }, old };
+  expect((await tried({ ...work, touchesTests: true })).blind).toEqual([{ gate: 'test', mutants: [], tests: 1 }]);
+  expect(await tried(work)).toMatchObject({ blind: [], runs: 1 });
+});
+
+test('work that names the tools of tests and blinds nobody is said to see', async () => {
+  const found = await tried({
+    ...{ before, after: { ...before, sum: `// assert\n${SUM}` }, touchesTests: true },
+  });
+  // Everything broken, and then only the other file, in the candidate and in the target.
+  expect(found).toMatchObject({ blind: [], seeing: ['test'], runs: 3 });
 });
 
 test('a test that is skipped instead of failing is as blind as one that passes', async () => {

@@ -47,11 +47,41 @@ export async function blindTests(
       const other = await survivorsOf(hash, look, gate, { seed: `${look.seed} ${again}`, expected: null });
       more = Math.min(more, other?.more ?? 0);
     }
+    if (more === 0 && look.field.touchesTests) more = await besideIntactWork(hash, look, gate);
     if (more > 0) blind.push({ gate, mutants: [], tests: more });
     // Changed tests can make others blind, and some runners stop after the first group that fails.
     else if (first.more === 0 && first.isSettled && first.ran >= (look.usual.get(gate) ?? 1)) seeing.push(gate);
   }
   return { blind, seeing };
+}
+
+/** The same with faults in other files only: code may make tests blind as long as its own file is right. */
+async function besideIntactWork(
+  hash: EngineDeps['hash'],
+  { field, seed, ...planting }: Look,
+  gate: string,
+): Promise<number> {
+  const { tests } = field;
+  let more = Number.POSITIVE_INFINITY;
+  for (let again = 0; again <= AGAIN && more > 0; again += 1) {
+    const broken = [...field.concerned, ...field.others].flatMap(({ path, before: { text } }) => {
+      const both = brokenTogether(path, { before: text, after: text }, ({ before, after }) =>
+        hash(`${seed} ${again} ${before} ${after}`),
+      );
+      return both ? [[path, both.after] as const] : [];
+    });
+    if (broken.length === 0) return 0;
+    const texts = new Map(broken);
+    const here = (
+      await (tests.length === 0
+        ? planting.countWithout([], texts, [gate])
+        : planting.countWithOld(tests, texts, [gate]))
+    ).get(gate);
+    const onTarget = here && (await planting.countOnTarget(texts, [gate])).get(gate);
+    if (!here || !onTarget) return 0;
+    more = Math.min(more, Math.max(0, unfailed(here) - unfailed(onTarget) - newCases(field.changed)));
+  }
+  return more;
 }
 
 interface Survivors {
