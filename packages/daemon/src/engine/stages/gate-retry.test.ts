@@ -67,7 +67,7 @@ describe('the second try of gates', () => {
 
   test('does not happen when the work was told to stop meanwhile', async () => {
     const { asked, gates } = gatesThat({ lint: 'fail' }, { lint: 'pass' });
-    const reports = await runTwice(gates, { ...request, signal: AbortSignal.abort() });
+    const reports = await runWithRetry(gates, { ...request, signal: AbortSignal.abort() });
     expect(asked).toHaveLength(1);
     expect(resultsOf(reports)).toEqual(['lint fail']);
   });

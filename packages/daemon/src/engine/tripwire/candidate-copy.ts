@@ -121,7 +121,7 @@ async function otherTests(
   commit: string,
   paths: string[],
   isChanged: (path: string) => boolean,
-): Promise<Field['otherTests']> {
+): Promise<CandidateCopy['otherTests']> {
   const all = paths.filter((path) => isCode(path) && isTestFile(path) && !isChanged(path));
   const naming = paths.filter((path) => isCode(path) && isOfTests(path) && (isChanged(path) || !isTestFile(path)));
   const texts = [...(await textsOf(deps, commit, naming.slice(0, MOST_LOADING))).values()].join('\n');

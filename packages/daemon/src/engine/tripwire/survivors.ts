@@ -141,7 +141,7 @@ interface Alone {
 
 /** The tests of the work without the others. Null: the figures cannot be read. */
 async function unfailedAlone(
-  { otherTests }: Field,
+  { otherTests }: CandidateCopy,
   after: Map<string, string>,
   { countWithout }: Pick<Planting, 'countWithout'>,
   gate: string,
@@ -151,7 +151,7 @@ async function unfailedAlone(
 }
 
 interface ByTests {
-  field: Field;
+  field: CandidateCopy;
   after: Map<string, string>;
   /** With the tests of the work, and with those of the target instead. */
   whole: GateCounts;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Git } from '../git/program.ts';
-import { unblocked } from './unblocked.ts';
+import { withoutNamedPipes } from './named-pipes.ts';
 
 let root: string;
 beforeEach(() => {
@@ -25,7 +25,7 @@ test.each(['.gitignore', 'lib/elsewhere/HEAD', 'lib/.git/objects/pack/x', 'lib/e
     pipe(name);
     pipe('src/socket');
     const waiting = (async () => ({ stdout: await readFile(join(root, name), 'utf8') })) as unknown as Git;
-    expect(await unblocked(waiting, root)(['status'])).toEqual({ stdout: '' });
+    expect(await withoutNamedPipes(waiting, root)(['status'])).toEqual({ stdout: '' });
     expect([existsSync(join(root, name)), existsSync(join(root, 'src/socket'))]).toEqual([false, true]);
   },
 );
