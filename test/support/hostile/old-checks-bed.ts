@@ -227,13 +227,13 @@ push: 'never'
 agents:
   default: { type: command, command: [node, agent.mjs], free: true }
 gates:
-  - { name: javascript, run: "node --test test/*.test.js", timeout: 2m, parallel: true }
-  - { name: python, run: "python3 -B -m unittest discover -s tests", timeout: 2m, parallel: true }
-  - { name: shell, run: "sh ci/check.sh", timeout: 2m, parallel: true }
-  - { name: c, run: "sh ci/c.sh", timeout: 2m, parallel: true }
+  - { name: javascript, run: "node --test test/*.test.js", timeout: 2m, parallel: true, tripwire: false }
+  - { name: python, run: "python3 -B -m unittest discover -s tests", timeout: 2m, parallel: true, tripwire: false }
+  - { name: shell, run: "sh ci/check.sh", timeout: 2m, parallel: true, tripwire: false }
+  - { name: c, run: "sh ci/c.sh", timeout: 2m, parallel: true, tripwire: false }
 `;
 
-/** One daemon at work on a small project in four languages. */
+/** One daemon at work on a small project in four languages. Planted faults are left out: they would ask about the same work. */
 export class OldChecksBed {
   readonly machine = new TidemillHome();
   readonly repository = new TemporaryRepository({ ...FILES, 'agent.mjs': AGENT, '.tidemill/config.yaml': CONFIG });
