@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RouteName, routeGroups, routes } from '../packages/contract/src/index.ts';
-import { flagOf, type OfferedCommand, offeredCommands } from '../packages/daemon/src/cli/operations.ts';
+import { flagOf, type OfferedCommand, offeredCommands } from '../packages/daemon/src/cli/offered.ts';
 
 // What docs/commands.md and docs/api.md say about rows of the contract's routes.
 //   node scripts/operation-docs.ts           fails where the pages differ from the rows

@@ -1,39 +1,13 @@
-import { type Api, type CliOffer, type RouteName, routes } from '@tidemill/contract';
+import { type Api, type RouteName, routes } from '@tidemill/contract';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type Connection, connect } from './connect.ts';
 import { type CliContext, integer, jsonOption, withProject } from './context.ts';
+import { flagOf, type OfferedCommand, offeredCommands } from './offered.ts';
 import { oneKey } from './once.ts';
 import { confirm, personName } from './person.ts';
 import { linesOf } from './record-lines.ts';
 import { viewOf } from './views.ts';
-
-/** A command that follows from a row of the contract's routes. */
-export interface OfferedCommand {
-  route: RouteName;
-  offer: CliOffer<unknown>;
-  /** `loop score` */
-  words: string[];
-  arguments: { field: string; isOptional: boolean; isList: boolean }[];
-}
-
-export function offeredCommands(): OfferedCommand[] {
-  return (Object.keys(routes) as RouteName[]).flatMap((route) =>
-    [routes[route].cli ?? []].flat().map((offer) => {
-      const parts = offer.usage.split(' ');
-      const words = parts.filter((part) => /^\w/.test(part));
-      const given = parts.filter((part) => !/^\w/.test(part));
-      return {
-        ...{ route, words, offer: offer as CliOffer<unknown> },
-        arguments: given.map((part) => ({
-          field: part.replace(/[<>[\].]/g, ''),
-          isOptional: part.startsWith('['),
-          isList: part.includes('...'),
-        })),
-      };
-    }),
-  );
-}
 
 /** What `--help` says about a word that several of these commands share, and examples. */
 const GROUP_TEXTS: Record<string, { about: string; examples: string[] }> = {
@@ -201,13 +175,6 @@ function numberIn({ type, minimum = 0, maximum = Number.MAX_SAFE_INTEGER }: Fiel
     if (text.trim() !== '' && value >= minimum && value <= maximum) return value;
     throw new InvalidArgumentError(`It must be a number from ${minimum} to ${maximum}.`);
   };
-}
-
-/** The parts of an option's text: its own name or that of its field, its value, and its meaning. */
-export function flagOf(field: string, text: string): { flag: string; fixed?: string; value: string; about: string } {
-  const [, flag, fixed, value, about = ''] = /^(?:(--[a-z-]+)(?:=(\S+))? ?)?(?:<([^>]+)> )?(.*)$/s.exec(text) ?? [];
-  const kebab = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return { flag: flag ?? `--${kebab}`, value: value ?? field, about, ...(fixed === undefined ? {} : { fixed }) };
 }
 
 function optionOf(route: RouteName, field: string, text: string, isNeeded = false): Option {

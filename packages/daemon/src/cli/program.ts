@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { personDecides } from '../handlers/role.ts';
 import { agentOfRun } from '../process/environment.ts';
 import type { CliContext } from './context.ts';
-import { addOperations, offeredCommands } from './operations.ts';
+import { offeredCommands } from './offered.ts';
 
 type Add = (program: Command, context: CliContext) => void;
 
@@ -70,9 +70,6 @@ export const GROUPS: Group[] = [
   { words: ['guard'], changes: 'by routes', load: async () => (await import('./hooks.ts')).addGuard },
 ];
 
-const offeredWords = () => new Set(offeredCommands().map(({ words }) => words[0]!));
-const isOffered = (word: string | undefined) => word !== undefined && offeredWords().has(word);
-
 /** Errors are thrown so that one place reports them. If `firstWord` names a command, only its group is added. */
 export async function createProgram(context: CliContext, version: string, firstWord?: string): Promise<Command> {
   const program = new Command('tidemill')
@@ -98,15 +95,18 @@ First steps, in a git repository:
 Set TIDEMILL_HOME to move the data folder (~/.tidemill). Set DATABASE_URL (postgres://…) to move the store.`,
     );
   const wanted = GROUPS.filter(({ words }) => firstWord !== undefined && words.includes(firstWord));
+  const offered = new Set(offeredCommands().map(({ words: [first] }) => first!));
   const known = GROUPS.flatMap(({ words }) => words);
-  const groups = wanted.length > 0 || isOffered(firstWord) ? wanted : GROUPS;
-  for (const { load, words } of groups) {
+  const isAlone = firstWord !== undefined && (wanted.length > 0 || offered.has(firstWord));
+  const addRows = async (word: string) => {
+    if (offered.has(word)) (await import('./operations.ts')).addOperations(program, context, word);
+  };
+  for (const { load, words } of isAlone ? wanted : GROUPS) {
     if (load) (await load())(program, context);
-    for (const word of words) addOperations(program, context, word);
+    for (const word of words) await addRows(word);
   }
   // A row of the contract needs no line here.
-  for (const word of offeredWords())
-    if (!known.includes(word) && (firstWord === word || groups === GROUPS)) addOperations(program, context, word);
+  for (const word of offered) if (!known.includes(word) && (!isAlone || word === firstWord)) await addRows(word);
   program.hook('preAction', (_, command) => refuseToAgent(command, context));
   return program;
 }
