@@ -1,7 +1,7 @@
 import type { Finding, Rule } from './repo-rules.ts';
 import { importsOf, resolveImport, sources } from './repo-tree.ts';
 
-// Who may import whom. A part is a package, or for the daemon a folder of its src; a file directly in the
+// What may import what. A part is a package, or for the daemon a folder of its src; a file directly in the
 // daemon's src is a part with its own name. Every part has a line here, so the table shows the architecture.
 
 /** Small modules below everything: the ports, and the one place each for time, processes, git and shipped files. */

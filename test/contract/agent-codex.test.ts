@@ -41,7 +41,7 @@ it('codex gets the proxy and certificate variables of the daemon, and nothing el
   expect(seen).not.toContain('postgres://secret');
 });
 
-it('codex may not run a login shell, which would set PATH anew', async () => {
+it('codex may not run a login shell, which would reset PATH', async () => {
   const program = path.join(bench.host.root, 'codex');
   await writeFile(program, '#!/bin/sh\ncp "$CODEX_HOME/config.toml" config.toml\necho "$PATH" > path.txt\nexit 1\n');
   await chmod(program, 0o755);

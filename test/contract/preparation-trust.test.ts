@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EVIL, GOOD, makePreparedBed, type PreparedBed, READY, signal } from './prepared-bed.ts';
 import { git } from './workspace-bed.ts';
 
-/** Whose files the result of `prepare` is made from, and whom it serves. */
+/** Whose files the result of `prepare` is made from, and which trees it serves. */
 let on: PreparedBed;
 beforeEach(async () => {
   on = await makePreparedBed();

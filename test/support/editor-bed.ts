@@ -152,7 +152,7 @@ export class EditorBed {
     writeFileSync(join(this.#doors, name), '');
   }
 
-  /** Ends the daemon that runs, whoever started it, and waits for its end. */
+  /** Ends the daemon that runs, no matter who started it, and waits for its end. */
   async stopDaemon(): Promise<void> {
     const file = join(this.machine.data, 'daemon.json');
     if (!existsSync(file)) return;

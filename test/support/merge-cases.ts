@@ -161,7 +161,7 @@ function prose(w: Writer): Place {
     ours: [`The ${a} opens when the water rises,`, `and the ${b} closes at night, except for ${d}.`],
     good: {
       combined: [`The ${a} opens slowly when the ${c} rises,`, `and the ${b} closes at night, except for ${d}.`],
-      'wrapped anew': [
+      'wrapped again': [
         `The ${a} opens`,
         `slowly when the ${c}`,
         `rises, and the ${b} closes`,

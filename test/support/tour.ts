@@ -43,7 +43,7 @@ export class TourShell {
     const stdout = await this.sh(tour.join('\n'), 150_000);
     expect(stdout).toContain('hello ann');
     expect(stdout).toContain('hello bob');
-    expect(stdout).toContain('Whom should I greet?');
+    expect(stdout).toContain('Who should I greet?');
     expect(stdout).toContain('hello carla');
     expect(stdout.match(/Evidence: [0-9a-f]{64}/g)?.length).toBeGreaterThanOrEqual(2);
   }

@@ -102,7 +102,7 @@ export const BLINDINGS: Blinding[] = [
     },
   ],
   [
-    'writes the source anew around a patch',
+    'writes the source again around a patch',
     'js',
     {
       'src/sum.js':
@@ -216,7 +216,7 @@ export const PARTLY: Blinding[] = [
 /** Changes that leave the gates as they are. */
 export const SEEING: Blinding[] = [
   ['adds a function', 'js', { 'src/sum.js': `${JS}export const twice = (n) => n * 2;\n` }],
-  ['writes a source anew', 'js', { 'src/product.js': 'export function product(x, y) {\n  return y * x;\n}\n' }],
+  ['writes a source again', 'js', { 'src/product.js': 'export function product(x, y) {\n  return y * x;\n}\n' }],
   ['adds a new file', 'js', { 'src/half.js': 'export const half = (n) => n / 2;\n' }],
   ['adds a function in Python', 'py', { 'src/total.py': `${PY}\n\ndef twice(n):\n    return n * 2\n` }],
   [

@@ -34,7 +34,7 @@ export const EVENT_ROUTES = [
     on: 'idea.said',
     role: 'ideation',
     by: 'with the event',
-    does: { reply: 'Replies in the conversation, whoever wrote' },
+    does: { reply: 'Replies in the conversation' },
   },
   {
     on: 'idea.advanced',
@@ -76,7 +76,7 @@ export const EVENT_ROUTES = [
   { on: 'task.created', role: 'builder', by: 'with the event', does: { build: 'Takes it when it is ready' } },
   {
     on: 'task.moved',
-    role: 'whoever has the next stage',
+    role: 'the worker or person of the next stage',
     by: 'with the event',
     does: { continue: 'An agent, a person, the gates or the merger takes the next stage of the pipeline' },
   },

@@ -30,7 +30,7 @@ export const FeedbackAnalysis = z
     kind: FeedbackKind,
     /** The task's title, or the question in a few words. */
     title: PlainLine.min(1, 'needs a title').max(300),
-    /** What is to be done, for whoever builds it. */
+    /** What is to be done, for anyone who builds it. */
     body: PlainText.max(20_000).default(''),
     /** How one sees that it is done. */
     criteria: z.array(PlainText.trim().min(1).max(2_000)).max(20).default([]),

@@ -110,7 +110,7 @@ export type CategoryView = z.infer<typeof CategoryView>;
 
 export const LoopView = z.object({
   isOn: z.boolean(),
-  /** For people: on or off, since when and by whom, or why it is paused. */
+  /** For people: on or off, since when and by which person, or why it is paused. */
   text: z.string(),
   paused: Loop.shape.paused,
   queue: z.object({ depth: z.number().int(), min: z.number().int(), max: z.number().int() }),

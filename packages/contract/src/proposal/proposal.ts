@@ -19,7 +19,7 @@ const RepositoryPath = z
 /** An improvement that an agent proposes. */
 export const ProposalDraft = z.object({
   title: PlainLine.min(1, 'a proposal needs a title').max(200, 'a title has at most 200 characters'),
-  description: PlainText.trim().min(1, 'says what is better afterwards, and for whom').max(20_000),
+  description: PlainText.trim().min(1, 'says what is better afterwards, and which people it helps').max(20_000),
   /** What must hold when it is done. */
   criteria: z
     .array(PlainText.trim().min(1).max(2_000))

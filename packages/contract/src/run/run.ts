@@ -150,7 +150,7 @@ export const AgentEnvelope = z.object({
   /** Acceptance criteria that a plan proposes for a task without any. */
   criteria: z.array(PlainText).max(50).optional(),
   open_questions: z.array(AskedQuestion).max(50).optional(),
-  /** For whoever works on it next: what was decided, and what is known to be open. */
+  /** For anyone who works on it next: what was decided, and what is known to be open. */
   decisions: z.array(PlainText).max(50).optional(),
   unresolved: z.array(PlainText).max(50).optional(),
   /** What a builder found out about this repository that others should know. It is data, and checked like every lesson. */

@@ -20,7 +20,7 @@ import { environmentOf, LOOKED_THROUGH, lacksAfter, unknownEnvironment } from '.
 type Request = CommandOf<'delivery.request'>;
 
 /**
- * A landed commit shall get to an environment. Gates without a receipt for its tree run before it begins. Refused when one of
+ * A landed commit has to get to an environment. Gates without a receipt for its tree run before it begins. Refused when one of
  * them is known to fail, unless a person overrides that by name.
  */
 export function requestDelivery(slice: Slice, command: Request, env: DecideEnv): Decision {

@@ -20,7 +20,7 @@ export function isComparedWith(
 }
 
 /**
- * Gates that ran fewer tests than on the target, as findings for whoever decides about the change. An approval is for the
+ * Gates that ran fewer tests than on the target, as findings for anyone who decides about the change. An approval is for the
  * difference: when the target gets new tests meanwhile, nobody is asked again.
  */
 export function fewerTests(links: Iterable<Pick<Evidence, 'gate' | 'counts' | 'fewerThan'>>): Deciding[] {

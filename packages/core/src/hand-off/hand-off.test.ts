@@ -59,7 +59,7 @@ describe('the result of a role', () => {
 });
 
 describe('a hand-off between the stages of a task', () => {
-  it('names who passes what to whom, what must hold, and where it goes back to', () => {
+  it('names which role passes what to which, what must hold, and where it goes back to', () => {
     const mill = new Mill();
     const id = mill.add({ accept: ['it works'] });
     mill.end(id, 'plan_complete', { envelope: { plan: 'do it', planSummary: 'short', decisions: ['no library'] } });

@@ -172,7 +172,7 @@ describe('the conversation about an idea', () => {
     create();
     const first = begin();
     mill.must({ type: 'idea.say', ...of, by: personActor('bob'), text: 'On a phone' });
-    finish(first, { reply: 'For whom?' });
+    finish(first, { reply: 'For which people?' });
     expect(idea()).toMatchObject({ messageCount: 3, hasNews: true });
     expect(idea().jobId).not.toBe(first.fence.jobId);
     reply();

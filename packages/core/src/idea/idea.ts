@@ -209,7 +209,7 @@ export function forkIdea(slice: Slice, command: CommandOf<'idea.fork'>, env: Dec
   const fork: Idea = {
     ...fresh,
     ...{ decisions, risks, complexity, removed },
-    // It is not complete at once: the agent says anew how sure it is.
+    // It is not complete at once: the agent says again how sure it is.
     confidence: Math.min(idea.confidence, SURE_ENOUGH),
     phase,
     artifacts: idea.artifacts.filter(({ type }) => type !== 'brief'),

@@ -65,7 +65,7 @@ export interface LessonProblem {
   hint: string;
 }
 
-/** What is wrong with a lesson, in words for whoever wrote it; null when nothing is. */
+/** What is wrong with a lesson, in words for its author; null when nothing is. */
 export function problemOfLesson(draft: LessonDraft, by: Actor): LessonProblem | null {
   const text = [draft.text, draft.why, ...draft.topics].join('\n');
   if (withoutSecrets(text) !== text)
@@ -104,7 +104,7 @@ export function problemOfLesson(draft: LessonDraft, by: Actor): LessonProblem | 
   return by.kind === 'agent' ? problemOfAgentsLesson(draft) : null;
 }
 
-/** Whether a text must not reach an agent, whoever wrote it. */
+/** Whether a text must not reach an agent, no matter who wrote it. */
 export const isUnfit = (text: string): boolean =>
   withoutSecrets(text) !== text || weakening(text) !== null || firstOf(INSTRUCTING, text) !== null;
 

@@ -16,7 +16,7 @@ export const SUPERSEDING: readonly EventType[] = [
 export class SupersededEvents {
   /** How many later beats a worker has. */
   readonly #beats = new Map<string, number>();
-  /** Leases that ended or were claimed anew later. */
+  /** Leases that ended or were claimed again later. */
   readonly #ended = new Set<string>();
   /** The fields that later events of a run set. */
   readonly #progress = new Map<string, Set<string>>();

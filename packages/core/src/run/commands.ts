@@ -48,7 +48,7 @@ export interface RunCommands {
     touchedFiles?: Partial<Record<ApprovalMatter, string[]>>;
     /** The changed files that a reviewer was shown: its evidence may name them. */
     shownFiles?: readonly string[];
-    /** The files that the run changed, for whoever works on it next. */
+    /** The files that the run changed, for anyone who works on it next. */
     files?: readonly string[];
   } & StageEnd;
 }

@@ -14,7 +14,7 @@ export const specPart: SubjectPart<'spec'> = {
       const hasCritic = slice.projects.get(spec.projectId)?.rules.specs?.critic ?? true;
       return drafted(spec, job, envelope.spec, { hasCritic, env });
     }
-    // Whoever cancels a job has already said what becomes of the specification.
+    // Anyone who cancels a job has already said what becomes of the specification.
     if (end.status === 'cancelled' || !(isDrafting || spec.status === 'checking')) return [];
     return [{ type: 'spec.failed', subjectId: spec.id, why: end.why }];
   },

@@ -14,7 +14,7 @@ export function asRead(feedback: Feedback): Feedback {
 }
 
 /**
- * The stage of the builder to whom the task goes back, because people said something about it that no builder was told. Null:
+ * The stage of the builder that the task goes back to, because people said something about it that no builder was told. Null:
  * a builder is next anyway, the work may have landed already, or the pipeline has no way back.
  */
 export function wayBack(rules: ProjectRules, task: Task): string | null {

@@ -2,7 +2,7 @@ import type { Actor, TraceDraft, TraceSource, TraceType } from '@tidemill/contra
 
 /** What an event says as a trace, without what all traces of events have: subject, task, run, agent. */
 export type Drawn = Pick<TraceDraft, 'type' | 'source' | 'key' | 'what' | 'correct' | 'why' | 'files'> & {
-  /** Null: whoever acted in the event's run, or the engine. */
+  /** Null: anyone who acted in the event's run, or the engine. */
   by: Actor | null;
 };
 

@@ -17,7 +17,7 @@ export interface OpenedStore {
   isShared: boolean;
 }
 
-/** An empty file is a new store, unless there is work that only a store can know of. SQLite would begin anew in it. */
+/** An empty file is a new store, unless there is work that only a store can know of. SQLite would begin again in it. */
 export function hasLostStore({ storeFile, path }: DataFolder): boolean {
   const size = (file: string) => statSync(file, { throwIfNoEntry: false })?.size ?? null;
   if (size(storeFile) !== 0) return false;

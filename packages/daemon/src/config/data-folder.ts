@@ -103,7 +103,7 @@ export function makePrivateFile(file: string): void {
     appendFileSync(file, '', { mode: 0o600 });
     keepPrivate(file, 0o600);
   } catch {
-    // Whoever opens it says what is wrong with it.
+    // Anyone who opens it says what is wrong with it.
   }
 }
 

@@ -87,7 +87,7 @@ const put = async (files: Deed) => {
 const fact = (text: string | null | undefined) =>
   text === null || text === undefined ? null : { oid: text, mode: '100644', text };
 
-/** Everything from the data folder is read anew, as after a restart. */
+/** Everything from the data folder is read again, as after a restart. */
 const gatesNow = () =>
   createGates({
     config: GATES.map((gate) => GateConfig.parse(gate)),

@@ -1,6 +1,6 @@
 /**
  * Files that a program on a person's machine acts on by itself: an editor that opens the folder, an agent that is started
- * in it, or git. Whoever can change one of them runs commands as that person, so a person changes them. What the
+ * in it, or git. Anyone who can change one of them runs commands as that person, so a person changes them. What the
  * project's own commands run (package scripts, `.husky`, Makefiles) is code like any other: it is reviewed, and it does not
  * run before somebody calls it.
  */

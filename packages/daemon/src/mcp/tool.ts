@@ -43,7 +43,7 @@ const projectRoot = z.string().max(4096).optional().describe('Folder of the proj
 interface Traits<S extends Shape> {
   /** Who sees the tool. */
   roles: readonly McpRole[];
-  /** For whom it changes something. Clients ask their person before such a call. */
+  /** The roles that change something with it. Clients ask their person before such a call. */
   changesFor?: readonly McpRole[];
   input: S;
   /** The input of a role that may do less. Default: all of it. */

@@ -127,8 +127,8 @@ describe('metrics of a store', () => {
     expect(await queued()).toBe(2);
     expect(reads).toBe(1);
     // What was read from the rows says the same as what was followed.
-    const anew = await new Metrics(store, clock, () => undefined).history(project, '24h');
-    expect(anew.points.at(-1)!.queued).toBe(2);
+    const again = await new Metrics(store, clock, () => undefined).history(project, '24h');
+    expect(again.points.at(-1)!.queued).toBe(2);
   });
 
   it('history tells what every project spent, by step, mode and agent', async () => {

@@ -6,7 +6,7 @@ export interface DeliveryContext {
   /** Shown as D3. */
   ref: string;
   environment: string;
-  /** What is or shall be live. In a rollback it is the earlier commit. */
+  /** What is or will be live. In a rollback it is the earlier commit. */
   commit: string;
   /** What was healthy before. */
   previous: string | null;

@@ -22,7 +22,7 @@ export interface DetectedStack {
   dependencies: ReadonlySet<string>;
 }
 
-/** What the loop knows about a project besides its tasks. Read anew each time. */
+/** What the loop knows about a project besides its tasks. Read again each time. */
 export interface Improvements {
   /** The categories in their usual order, and those that the project added. */
   categories(): Promise<CategoryText[]>;

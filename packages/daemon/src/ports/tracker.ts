@@ -1,7 +1,7 @@
 import type { ItemContent } from '@tidemill/contract';
 import type { OutsideStatus } from '@tidemill/core';
 
-/** An item as a tracker holds it. Its text is that of whoever wrote it, made plain and of a bounded length. */
+/** An item as a tracker holds it. Its text is its author's, made plain and of a bounded length. */
 export interface ExternalItem {
   /** Unique among all trackers, such as `github:owner/name#12`. */
   key: string;

@@ -17,7 +17,7 @@ const active = new Map<string, Set<AccessTimes>>();
 
 /**
  * Notices which of some files are read, by their access times. The kernel keeps those, so it does not matter how a file
- * is read, under which of its names, or by whom. A program that sets the time back changes the time of the last change,
+ * is read, under which of its names, or by which process. A program that sets the time back changes the time of the last change,
  * which nobody can set: such a file counts as read. Not noticed: a look without a read, and reading with O_NOATIME.
  */
 export class AccessTimes {
@@ -33,7 +33,7 @@ export class AccessTimes {
     const times = new AccessTimes(folder);
     const others = active.get(folder) ?? new Set();
     active.set(folder, others.add(times));
-    // Setting the times anew would hide what the others have read so far.
+    // Setting the times again would hide what the others have read so far.
     for (const other of others) if (other !== times) await other.#look();
     await each(paths.slice(0, MOST_WATCHED), async (path) => {
       const place = join(folder, path);

@@ -126,13 +126,13 @@ describe('session files', () => {
     ['no JSON', 'garbage \u0000 {'],
     ['JSON of another kind', '{"agentId":"agent-1","status":"dancing"}'],
     ['nothing', ''],
-  ])('a file with %s in it is made anew, and that is told', async (_what, text) => {
+  ])('a file with %s in it is made again, and that is told', async (_what, text) => {
     mkdirSync(folder);
     writeFileSync(join(folder, 'agent-1.session'), text);
     sessions.put(idle('agent-1'));
     await sessions.settled();
     expect(read('agent-1')).toEqual(idle('agent-1'));
-    expect(notes).toEqual(['the session file of agent-1 was damaged and is made anew']);
+    expect(notes).toEqual(['the session file of agent-1 was damaged and is made again']);
   });
 
   test('an unwritable folder is retried after 1, 2 and 4 s, then skipped', async (context) => {

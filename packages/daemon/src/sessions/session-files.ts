@@ -118,7 +118,7 @@ class Line {
     if (found === null) return;
     if (found.isDirectory()) await rm(this.#path, { recursive: true });
     else if (found.isFile() && found.size <= MOST_BYTES && isSession(await readFile(this.#path, 'utf8'))) return;
-    else this.#options.onNote(`${this.#called} was damaged and is made anew`);
+    else this.#options.onNote(`${this.#called} was damaged and is made again`);
   }
 }
 

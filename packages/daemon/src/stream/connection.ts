@@ -22,7 +22,7 @@ export interface StreamConnectionOptions {
   tail: Promise<LogTail>;
   views: Views;
   limits: StreamLimits;
-  /** Whether whoever opened it might still do so. */
+  /** Whether anyone who opened it might still do so. */
   isWelcome(): Promise<boolean>;
   onError(error: unknown): void;
 }

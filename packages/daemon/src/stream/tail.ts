@@ -47,7 +47,7 @@ export interface TailStep {
  *
  *   log  ──────────────────┬───────────────┐
  *        read page by page │ kept here     │ head
- *        by whoever lags   first           └─ the one reader
+ *        by anyone who lags   first           └─ the one reader
  *
  * The reactor host lists it but does not run it. It exists only while somebody is connected, wants every event of every
  * project as text, and skips nothing: a viewer that lags reads the log at its own position.

@@ -72,7 +72,7 @@ describe('a section that is cut', () => {
     });
   });
 
-  test('counts only the last hunk anew, also one that had no counts', () => {
+  test('counts only the last hunk again, also one that had no counts', () => {
     const two = `${HEAD}@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n+d\n${tail}`;
     const room = roomFor(`${HEAD}@@ -1 +1 @@\n-a\n+b\n@@ -9 +9 @@\n-c\n`);
     expect(cutSection(two, room, true).text).toBe(`${HEAD}@@ -1 +1 @@\n-a\n+b\n@@ -9,1 +9,0 @@\n-c\n${mark}`);

@@ -38,7 +38,7 @@ export function nameBinary(section: string): string {
 /** A NUL cannot be stored or shown everywhere; its picture can. */
 export const visible = (section: string) => section.replaceAll('\0', '\u2400');
 
-/** Keeps whole lines of at most `room` bytes, and counts the last hunk anew so that a reader finds its end. */
+/** Keeps whole lines of at most `room` bytes, and counts the last hunk again so that a reader finds its end. */
 export function cutSection(section: string, room: number, isWhole: boolean): { text: string; isCut: boolean } {
   if (isWhole && Buffer.byteLength(section) <= room) return { text: section, isCut: false };
   const kept = Buffer.from(section)

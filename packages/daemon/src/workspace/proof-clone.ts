@@ -100,7 +100,7 @@ const quoted = (text: string) =>
 
 /**
  * Gives the folder a `.git` as `git clone` makes it: the target's branch, checked out at the commit. It is for the gates
- * only, and made anew before each use. The engine's own git uses another folder (`Standing.admin`), so nothing that a
+ * only, and made again before each use. The engine's own git uses another folder (`Standing.admin`), so nothing that a
  * gate writes into this one is ever read by it. Objects are borrowed, so nothing is copied.
  */
 export async function makeClone(

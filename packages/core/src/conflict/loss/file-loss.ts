@@ -93,7 +93,7 @@ function lossOf(file: MergedFile, about: About): FoundLoss[] {
 }
 
 /**
- * Files that a package manager writes. After a conflict they are made anew and look like neither side; their manifests are
+ * Files that a package manager writes. After a conflict they are made again and look like neither side; their manifests are
  * compared like any file.
  */
 const LOCK_FILE =

@@ -119,7 +119,7 @@ describe('a resolution that keeps what the target did loses nothing', () => {
       ours: '  echo(\n    "another text",\n    color="red",\n  )\n',
       result: '  echo(\n    "another text",\n    color="red",\n    isLoud=True,\n  )\n',
     },
-    'a paragraph that was wrapped anew': {
+    'a paragraph that was wrapped again': {
       base: 'The tide comes in\nand goes out again.\n',
       target: 'The tide comes in slowly\nand goes out again.\n',
       ours: 'The tide comes in\nand goes out again, twice a day.\n',

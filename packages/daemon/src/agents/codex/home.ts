@@ -103,7 +103,7 @@ function configText(request: HomeRequest, tmp: string, trust: Record<string, str
   const keyName = API_KEYS.find((name) => env[name] !== undefined);
   return toml([
     ['', { approval_policy: 'never', sandbox_mode: sandbox, check_for_update_on_startup: false }],
-    // A login shell would set PATH anew: tools of pyenv, nvm or mise, which gates have, would be missing.
+    // A login shell would reset PATH: tools of pyenv, nvm or mise, which gates have, would be missing.
     ['', { allow_login_shell: false }],
     ['', model === undefined ? {} : { model }],
     ['', baseUrl === undefined ? {} : { model_provider: 'given' }],

@@ -19,7 +19,7 @@ export class ShuttingDown extends Error {}
 type OwnCommand = Extract<CommandType, `delivery.${string}`>;
 type Written<T extends OwnCommand> = Omit<CommandOf<T>, 'type' | 'projectId' | 'deliveryId' | 'environment' | 'owner'>;
 
-/** Which commit shall be live, and by which commands. */
+/** Which commit should be live, and by which commands. */
 export interface Way {
   commit: string;
   kind: 'run' | 'rollback';

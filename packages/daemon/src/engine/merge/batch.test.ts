@@ -10,7 +10,7 @@ const clock = { now: () => 0, sleep: () => new Promise<void>(() => undefined) } 
 const leased = (number: number) =>
   ({ ...{ id: `task_${number}`, projectId: 'p', number }, lease: { workerId: 'merger', token: 1 } }) as unknown as Task;
 
-test('a batch that a task has left takes no other in its place, until its stage starts anew', async () => {
+test('a batch that a task has left takes no other in its place, until its stage starts again', async () => {
   const claims: Command[] = [];
   const store = {
     execute: async (command: Command) => {

@@ -27,7 +27,7 @@ export class Batch {
   async fill(): Promise<void> {
     const { store, project, owner, batch } = this.#deps;
     const { workerId } = this.head.task.lease!;
-    // A task that left the batch is claimed again when its stage starts anew, not within this one.
+    // A task that left the batch is claimed again when its stage starts again, not within this one.
     while (this.members.length < batch && this.#over.size === 0) {
       const reply = await claimNext(store, 'merger', (window) => ({
         type: 'work.claim',

@@ -18,7 +18,7 @@ export type ReplayProof =
   /** The recorded state itself fails: the run says nothing. */
   | { kind: 'void'; why: string };
 
-/** How often gates may fix files, after which the proof begins anew. */
+/** How often gates may fix files, after which the proof begins again. */
 const MAX_REPAIRS = 2;
 
 /**

@@ -107,7 +107,7 @@ function gateLines(link: Evidence): string[] {
   return [first, ...found.map((each) => `  - ${each}`)];
 }
 
-/** What gates that do not block said about the tree, for whoever works on it next. */
+/** What gates that do not block said about the tree, for anyone who works on it next. */
 async function warningsOf({ store, project }: BriefingSources, tree: string): Promise<Feedback[]> {
   const links = newestByGate(await store.evidenceForTree(project.id, tree), project.rules.gateConfigs).values();
   return [...links]

@@ -2,7 +2,7 @@ import { type Idea, specVersionId, type Task } from '@tidemill/contract';
 import type { SpecContext } from '../../ports.ts';
 import type { EngineDeps } from '../deps.ts';
 
-/** More of an idea does not help whoever builds one task of it. */
+/** More of an idea does not help anyone who builds one task of it. */
 const MOST_OF_IDEA = 2_000;
 
 /** The approved specification that a task is a part of. Null: it comes from elsewhere. */
@@ -20,7 +20,7 @@ export async function specContext(
   return { number: spec.number, title: spec.title, summary, architecture, scope, idea: idea ? shortIdea(idea) : '' };
 }
 
-/** What the idea is about and for whom, in few lines. */
+/** What the idea is about and which people it is for, in few lines. */
 function shortIdea({ number, title, artifacts, decisions }: Idea): string {
   const summary = ({ type, summary: short, content }: Idea['artifacts'][number]) =>
     `${type}: ${oneLine(short || content)}`;

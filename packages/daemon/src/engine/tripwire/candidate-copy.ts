@@ -225,7 +225,7 @@ export const nearest = (field: CandidateCopy): Pick<CandidateCopy, 'changed' | '
   others: field.others.slice(0, MOST_OTHERS),
 });
 
-/** All files with a syntax error each: whoever reads one of them fails. */
+/** All files with a syntax error each: anyone who reads one of them fails. */
 export function brokenTexts(field: CandidateCopy, side: 'before' | 'after'): Map<string, string> {
   return new Map(
     [...field.changed, ...field.concerned, ...field.others].slice(0, MOST_BROKEN).flatMap((source) => {

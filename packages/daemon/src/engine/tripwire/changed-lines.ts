@@ -14,7 +14,7 @@ interface Rewritten {
 }
 
 /**
- * Files that the candidate wrote anew: no fault fits both versions. There the versions are compared as a whole: a gate that
+ * Files that the candidate rewrote: no fault fits both versions. There the versions are compared as a whole: a gate that
  * noticed a fault of the old text and notices none of the new one is blind.
  */
 function rewrittenAmong({ hash }: Pick<EngineDeps, 'hash'>, sources: Source[], seed: string): Rewritten[] {

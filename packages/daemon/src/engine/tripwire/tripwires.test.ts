@@ -138,7 +138,7 @@ test('a gate that notices only unreadable files costs one run per landing, also 
   expect(gates.runs - before).toBeLessThanOrEqual(1);
 });
 
-test('what the gates notice is kept over a restart, and a damaged file is made anew', async () => {
+test('what the gates notice is kept over a restart, and a damaged file is made again', async () => {
   await open();
   await bed.start();
   await bed.pass(5 * MINUTE);

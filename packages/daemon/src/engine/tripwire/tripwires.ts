@@ -83,8 +83,8 @@ export class Tripwires {
     const seeing = without(readers, tests.blind).filter((gate) => !known.includes(gate));
     const { changed, concerned, others } = nearest(field);
     const common = await this.#examine(look, changed, seeing);
-    const anew = await examineChangedLines(this.#deps, look, changed, common.open);
-    const first = { blind: [...common.blind, ...anew.blind], open: anew.open };
+    const again = await examineChangedLines(this.#deps, look, changed, common.open);
+    const first = { blind: [...common.blind, ...again.blind], open: again.open };
     blind.push(...first.blind);
     // Code that looks at its own file may be blind only as long as that file is unchanged. Another part may blind others.
     const second = field.isApart ? without(seeing, first.blind) : first.open;

@@ -230,7 +230,7 @@ export class OutsideWork {
     return { id, mode };
   }
 
-  /** A task that could not be begun waits where it is, for whoever comes next. */
+  /** A task that could not be begun waits where it is, for anyone who comes next. */
   async #giveBack(leased: LeasedTask, error: unknown): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     try {

@@ -229,7 +229,7 @@ describe('a scanner’s report', () => {
     expect((await run(ignored, { known })).receipt.status).toBe('pass');
   });
 
-  test('may be a plain list in a file, which is made anew', async () => {
+  test('may be a plain list in a file, which is made again', async () => {
     const list = [{ severity: 'CRITICAL', check_id: 'x.y', path: 'src/a.ts', line: 2, message: 'Bad \u001b[31mnews' }];
     write('made.json', '[]');
     const gate = {

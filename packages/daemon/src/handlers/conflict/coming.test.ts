@@ -50,7 +50,7 @@ test('both tasks show a coming conflict, and the list has it once, at the task t
   ]);
 });
 
-test('a task that waits because of a coming conflict says for whom', async () => {
+test('a task that waits because of a coming conflict says for which task', async () => {
   await collide();
   expect((await bed.claim('agent-5', 'builder')).number).toBe(1);
   expect((await api.task({ project, task: 2 })).coming).toMatchObject([{ number: 1, holds: true }]);

@@ -19,7 +19,7 @@ import { fitting, viewAlone, viewTrace } from './view.ts';
 
 export const traceHandlers: Handlers<'traces'> = { traces: listTraces, trace: showTrace, storeTrace, patterns };
 
-/** With words, pages go no further: whoever looks that far needs other words. */
+/** With words, pages go no further: anyone who looks that far needs other words. */
 const MOST_RANKED = 500;
 
 async function listTraces(

@@ -119,7 +119,7 @@ const aliasedAt = (word: WordAt, at: number): string =>
     ? word(at + 2)
     : '';
 
-/** The class of a test as a value: whoever has it can change all its tests. `type(self).__name__` only reads. */
+/** The class of a test as a value: anyone who has it can change all its tests. `type(self).__name__` only reads. */
 const isOwnClass = (word: WordAt, at: number): boolean => {
   const isCall = word(at) === 'type' && word(at + 1) === '(' && word(at + 2) === 'self' && word(at + 3) === ')';
   const isName = word(at) === '__class__' && word(at - 1) === '.' && word(at - 2) === 'self';
