@@ -74,6 +74,11 @@ describe('a proposed guard', () => {
     });
   });
 
+  test('may not have the name under which mistakes in guards are recorded', async () => {
+    const named = guards.examine(GENERATED.replace('name: generated', 'name: guards'));
+    await expect(named).rejects.toMatchObject({ message: 'there is already a guard named guards' });
+  });
+
   test('may not have the name of another guard of the project, but may be proposed again', async () => {
     writeFileSync(join(folder, '.tidemill', 'guards', 'own.yaml'), GENERATED);
     await expect(guards.examine(GENERATED)).rejects.toMatchObject({ message: /already a guard named generated/ });

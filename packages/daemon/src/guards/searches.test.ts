@@ -132,6 +132,18 @@ test('a search through everything leaves secrets out', async () => {
   expect(await guards.check(grep, { worktree: ignored, mode: 'implement' })).toMatchObject({ kind: 'rewrite' });
 });
 
+test.each([
+  ['rg KEY', null],
+  ['rg -u KEY', null],
+  ['rg -uu KEY', 'secrets'],
+  ['rg --hidden KEY', 'secrets'],
+])('where the only secret is in a hidden file, %s is refused by %s', async (command, guard) => {
+  const hidden = join(folder, 'hidden');
+  write(hidden, { '.git/HEAD': '', '.env': 'KEY=1', 'src/a.ts': '' });
+  const verdict = await guards.check({ tool: 'Bash', input: { command } }, { worktree: hidden, mode: 'implement' });
+  expect(verdict.kind === 'deny' ? verdict.guard : null).toBe(guard);
+});
+
 describe('a shell in another folder', () => {
   const from = (cwd: string, command: string) =>
     guards.check({ tool: 'Bash', input: { command } }, { worktree, mode: 'implement', cwd });
