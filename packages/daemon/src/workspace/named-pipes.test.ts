@@ -15,7 +15,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const pipe = (name: string) => {
   mkdirSync(dirname(join(root, name)), { recursive: true });
-  execFileSync('mkfifo', [join(root, name)]);
+  execFileSync('sh', ['-c', 'mkfifo "$1"', 'sh', join(root, name)]);
 };
 
 test.each(['.gitignore', 'lib/elsewhere/HEAD', 'lib/.git/objects/pack/x', 'lib/elsewhere/refs/heads/main'])(
