@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { checkRepo } from './check-repo.ts';
+import { checkRepo, longSubjects } from './check-repo.ts';
 import { importsOf } from './repo-tree.ts';
 
 const MAIN = 'packages/daemon/src/main.ts';
@@ -281,4 +281,16 @@ test('importsOf finds every way to name a module', () => {
     const text = 'x'; // it's fine
   `;
   expect(importsOf(text).sort()).toEqual('abcefghi'.split('').map((name) => `./${name}.ts`));
+});
+
+test('a new commit whose subject has more than 72 characters is named', () => {
+  const root = treeWith({});
+  const git = (...args: string[]) =>
+    spawnSync('git', ['-C', root, '-c', 'user.name=a', '-c', 'user.email=a@b.invalid', ...args]);
+  const commit = (subject: string) => git('commit', '-q', '--allow-empty', '-m', subject);
+  git('init', '-q');
+  commit(`Add ${'x'.repeat(68)}`);
+  expect(longSubjects(root)).toEqual([]);
+  commit(`Add ${'y'.repeat(69)}`);
+  expect(longSubjects(root)).toEqual([expect.stringMatching(/^\w+ Add y{69}$/)]);
 });

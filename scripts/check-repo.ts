@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { coreFolders, importRules, pageFrame } from './import-rules.ts';
 import {
@@ -50,8 +52,24 @@ export function checkRepo(folder: string): { ok: boolean; lines: string[] } {
   return { ok: failures.length === 0, lines };
 }
 
+/** Older commits stay as they are. */
+const SUBJECTS_SINCE = '2026-11-20T00:00:00Z';
+const LONGEST_SUBJECT = 72;
+
+/** New commits whose subject is too long for a list of commits. */
+export function longSubjects(folder: string): string[] {
+  if (!existsSync(join(folder, '.git'))) return [];
+  const format = ['--no-merges', `--since=${SUBJECTS_SINCE}`, '--format=%h %s'];
+  const log = execFileSync('git', ['-C', folder, 'log', ...format], { encoding: 'utf8', maxBuffer: 1 << 26 });
+  return log.split('\n').filter((line) => line.replace(/^\w+ /, '').length > LONGEST_SUBJECT);
+}
+
 if (import.meta.main) {
-  const { ok, lines } = checkRepo(process.argv[2] ?? join(import.meta.dirname, '..'));
+  const folder = process.argv[2] ?? join(import.meta.dirname, '..');
+  const { ok, lines } = checkRepo(folder);
+  const tooLong = longSubjects(folder);
+  for (const line of tooLong)
+    console.log(`${line}: a subject has at most ${LONGEST_SUBJECT} characters [commit subjects]`);
   for (const line of lines) console.log(line);
-  process.exitCode = ok ? 0 : 1;
+  process.exitCode = ok && tooLong.length === 0 ? 0 : 1;
 }
