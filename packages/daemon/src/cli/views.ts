@@ -17,6 +17,7 @@ const VIEWS: Record<string, () => Promise<View>> = {
   'memory for': async () => (await import('./memory-view.ts')).knowledgeLines,
   'memory summary': async () => (await import('./memory-view.ts')).summaryLines,
   'memory reflections': async () => (await import('./memory-view.ts')).reflectionsLines,
+  'prompts list': async () => (await import('./prompts-view.ts')).promptLines,
   'tracker status': async () => (await import('./tracker-view.ts')).trackerLines,
   'tracker sync': async () => (await import('./tracker-view.ts')).trackerLines,
   'tracker items': async () => (await import('./tracker-view.ts')).itemLines,
