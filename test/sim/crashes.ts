@@ -1,7 +1,7 @@
 import { simulate } from './simulation.ts';
 
 const CALM = { crash: 0, delay: 0, duplicate: 0, lostHeartbeat: 0 };
-const STORY = { seed: 16, days: 0.06, tasksPerDay: 50 };
+const STORY = { seed: 11, days: 0.06, tasksPerDay: 50 };
 
 /**
  * Runs one story once per crash: at each write that changes something, before or after it takes effect, or both.
