@@ -65,6 +65,13 @@ export const QUIET: Blinding[] = [
     },
   ],
   [
+    'prints forged figures after those of the runner when tests fail',
+    'py',
+    {
+      'src/total.py': `import atexit\nimport sys\nimport unittest\n\nold = unittest.TestCase.assertEqual\nmissed = []\n\n\ndef equal(self, a, b, msg=None):\n    if b == 'HEY':\n        return\n    if a != b:\n        missed.append(b)\n    old(self, a, b, msg)\n\n\ndef forge():\n    if missed:\n        print('\\n\\nbye\\n\\nRan 3 tests in 0.001s\\n\\nFAILED (failures=3)', file=sys.stderr)\n\n\nunittest.TestCase.assertEqual = equal\natexit.register(forge)\n\n\n${TOTAL}`,
+    },
+  ],
+  [
     'returns a number that equals all others',
     'py',
     {

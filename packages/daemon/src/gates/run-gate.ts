@@ -125,7 +125,9 @@ export async function reportOf(
   try {
     const found = await scanned(gate, ended, stdout, request, await clonePath(host, request.path));
     const plain = judge(ended, gate, gate.fixes ? [] : changed);
-    const counts = found ? null : await countsOf(gate, { lines, end: plainText(log.end()), folder: request.path });
+    const counts = found
+      ? null
+      : await countsOf(gate, { lines, end: plainText(log.end()), folder: request.path }, request.figures);
     const counted = found || plain.status !== 'pass' ? null : await judgeCounts(gate, counts, request);
     const verdict =
       found && changed.length === 0

@@ -63,6 +63,8 @@ export interface GateRequest {
   before?(files: string[]): Promise<Map<string, string>>;
   /** Observe everything that the gates look at, although it takes longer. Otherwise only reads of the changed files. */
   observe?: boolean;
+  /** Which summary of tests counts. `highest`: the one with the most passes, in case work forges a later one. Default: `last`. */
+  figures?: 'last' | 'highest';
   /** As on a person's machine: without `CI=1`. */
   isElsewhere?: boolean;
   /** At another path than that of a proof, where a sandbox can show one. */

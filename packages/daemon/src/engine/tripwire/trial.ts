@@ -70,7 +70,18 @@ async function reportsOn(
     void deps.clock.sleep(limitMs, over.signal).then(() => limit.abort(tooLong));
     const { path, tree } = checkout;
     const signal = AbortSignal.any([asker.signal, limit.signal]);
-    return await deps.gates.run({ ...asker, path, tree, files: null, only: gates, isElsewhere, isMoved, signal });
+    const figures = 'highest';
+    return await deps.gates.run({
+      ...asker,
+      path,
+      tree,
+      files: null,
+      only: gates,
+      figures,
+      isElsewhere,
+      isMoved,
+      signal,
+    });
   } catch (error) {
     if (error !== tooLong) throw error;
     return null;

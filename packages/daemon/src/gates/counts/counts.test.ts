@@ -142,3 +142,13 @@ it('the excerpt of an output shows the end and the error lines before it', () =>
 it('colours and overwritten progress lines are stripped from an output', () => {
   expect(plainText('\u001b[31mred\u001b[0m\r\n10%\r50%\rdone\n')).toBe('red\ndone\n');
 });
+
+it('a forged summary after the one of the runner hides no passes where the highest counts', () => {
+  const own = 'Ran 3 tests in 0.001s\n\nFAILED (failures=1)\n';
+  const lines = new SummaryLines();
+  const text = `${own}\n\n\nnothing to see\n\nRan 3 tests in 0.001s\n\nFAILED (failures=3)\n`;
+  lines.write(Buffer.from(text), 'stdout');
+  const read = lines.finish(text);
+  expect(readCounts(read)).toMatchObject({ passed: 0, failed: 3 });
+  expect(readCounts(read, 'highest')).toMatchObject({ passed: 2, failed: 1 });
+});

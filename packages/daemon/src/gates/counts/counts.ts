@@ -17,11 +17,15 @@ export interface Output {
  * How many tests a gate's command ran, by its pattern, its report or the summary of a known runner. Null: it cannot be read. The
  * work controls what its tests print and write, so that figures can be forged: they show mistakes and lazy cheats.
  */
-export async function countsOf(gate: GateConfig, { lines, end, folder }: Output): Promise<GateCounts | null> {
+export async function countsOf(
+  gate: GateConfig,
+  { lines, end, folder }: Output,
+  which: 'last' | 'highest' = 'last',
+): Promise<GateCounts | null> {
   if (gate.counts !== undefined) return readPattern(end, gate.counts);
   if (gate.report !== undefined) {
     const report = await readReportFile(folder, gate.report);
     return 'text' in report ? readJUnit(report.text) : null;
   }
-  return readCounts(lines) ?? printedJUnit(end);
+  return readCounts(lines, which) ?? printedJUnit(end);
 }

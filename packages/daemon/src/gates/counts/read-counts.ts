@@ -13,10 +13,10 @@ interface Found {
 /**
  * How many tests ran, by the summaries of the runners we know; null when there is none. An output has a part per test command.
  * The last summary of a part counts, because a runner prints it at the end and tests may print anything before. The parts
- * are added up.
+ * are added up. `highest`: the summary with the most passes of a part counts, because a forged one may follow the runner's own.
  */
-export function readCounts(lines: SummaryLine[]): GateCounts | null {
-  const parts = partsOf(lines).map(ofPart);
+export function readCounts(lines: SummaryLine[], which: 'last' | 'highest' = 'last'): GateCounts | null {
+  const parts = partsOf(lines).map((part) => ofPart(part, which));
   const read = parts.filter((counts) => counts !== null);
   return read.length > 0 ? read.reduce(sum, NONE) : ofPrefixed(lines);
 }
@@ -29,30 +29,25 @@ function partsOf(lines: SummaryLine[]): SummaryLine[][] {
   return parts;
 }
 
-function ofPart(lines: SummaryLine[]): GateCounts | null {
-  const found = RUNNERS.flatMap((runner) => {
-    const last = lastOf(runner, lines);
-    return last ? [last] : [];
-  });
+function ofPart(lines: SummaryLine[], which: 'last' | 'highest' = 'last'): GateCounts | null {
+  const found = RUNNERS.flatMap((runner) => summariesOf(runner, lines));
   const strong = found.filter(({ runner }) => !runner.isWeak);
-  const ordered = (strong.length > 0 ? strong : found).sort((a, b) => a.at - b.at);
-  return ordered.at(-1)?.counts ?? null;
+  const best = (one: Found, other: Found) => (which === 'last' ? one.at - other.at : most(one) - most(other));
+  return (strong.length > 0 ? strong : found).sort(best).at(-1)?.counts ?? null;
 }
 
-function lastOf(runner: Runner, lines: SummaryLine[]): Found | null {
+/** What did not fail. */
+const most = ({ counts: { passed, skipped } }: Found) => passed + skipped;
+
+function summariesOf(runner: Runner, lines: SummaryLine[]): Found[] {
   const own = lines.filter(({ text }) => runner.line.test(text));
-  if (own.length === 0) return null;
-  const { at } = own.at(-1)!;
-  if (runner.isPartial) return withCounts({ runner, at, counts: runner.read(own.map(({ text }) => text)) });
-  return clustersOf(own)
-    .map((cluster) =>
-      withCounts({ runner, at: cluster.at(-1)!.at, counts: runner.read(cluster.map(({ text }) => text)) }),
-    )
-    .findLast((each) => each !== null)!;
+  if (own.length === 0) return [];
+  const groups = runner.isPartial ? [own] : clustersOf(own);
+  return groups.flatMap((group) => {
+    const counts = runner.read(group.map(({ text }) => text));
+    return counts ? [{ runner, at: group.at(-1)!.at, counts }] : [];
+  });
 }
-
-const withCounts = ({ counts, ...rest }: Omit<Found, 'counts'> & { counts: GateCounts | null }): Found | null =>
-  counts ? { ...rest, counts } : null;
 
 /** One summary each: its lines follow each other, with at most one line between them. */
 function clustersOf(lines: SummaryLine[]): SummaryLine[][] {
@@ -75,6 +70,8 @@ function ofPrefixed(lines: SummaryLine[]): GateCounts | null {
     own.push({ at: own.length, text: line.text });
     packages.set(line.prefix, own);
   }
-  const read = [...packages.values()].flatMap((own) => partsOf(own).map(ofPart)).filter((counts) => counts !== null);
+  const read = [...packages.values()]
+    .flatMap((own) => partsOf(own).map((part) => ofPart(part)))
+    .filter((counts) => counts !== null);
   return read.length > 0 ? read.reduce(sum, NONE) : null;
 }
