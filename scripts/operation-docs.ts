@@ -17,8 +17,7 @@ function commandRow({ offer, words, arguments: given }: OfferedCommand): string 
     const { flag, value, about } = flagOf(field, text);
     return [`\`${flag}${text.includes('<') ? ` ${value.toUpperCase()}` : ''}\`: ${about}.`];
   });
-  const ask = offer.confirms === undefined ? [] : ['It asks first; `--yes` does not.'];
-  const text = [sentence(offer.details ?? offer.about), ...options, ...ask].join(' ');
+  const text = [sentence(offer.details ?? offer.about), ...options].join(' ');
   return `| \`tidemill ${[...words, ...names].join(' ')}\` | ${text} |`;
 }
 

@@ -53,8 +53,6 @@ export interface CliOffer<Output> {
   /** It runs when only the word before its own is given. */
   isDefault?: boolean;
   examples?: string[];
-  /** What is asked before it is done, unless `--yes` is given. */
-  confirms?: string;
   /** The part of the response that it shows and prints as JSON. */
   picks?(output: Output): unknown;
   /** What a person reads; without it, and without a view of the daemon's, the fields. */

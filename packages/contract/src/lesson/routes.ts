@@ -68,6 +68,7 @@ export const lessonRoutes = {
           kind: '<kind> what it is',
           scope: '--all-projects=all it is useful in other repositories too',
         },
+        examples: ['tidemill memory add "Regenerate the client after a change of the schema" --file "schema/**"'],
         says: ({ number, occurrences }) =>
           occurrences > 1 ? `L${number} says the same, and is confirmed.` : `Lesson L${number} is recorded.`,
       },

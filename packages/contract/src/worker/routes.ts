@@ -37,7 +37,16 @@ export const workerRoutes = {
     'Releases tasks that made no progress for too long',
     z.strictObject({ project, by }),
     tasks,
-    { decides: true },
+    {
+      decides: true,
+      cli: {
+        usage: 'recover',
+        about: 'release tasks whose worker is gone or has held them for more than 8 hours; work is kept',
+        details: 'Returns tasks to the queue whose worker is gone or has held them for more than 8 hours. Work is kept',
+        says: ({ tasks: released }) =>
+          released.length > 0 ? `Released ${released.map((number) => `#${number}`).join(', ')}.` : 'No task was stuck.',
+      },
+    },
   ),
   purgeQueue: post(
     '/v1/projects/:project/purge',

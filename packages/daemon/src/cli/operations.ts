@@ -2,11 +2,12 @@ import { type Api, type RouteName, routes } from '@tidemill/contract';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { type Connection, connect } from './connect.ts';
-import { type CliContext, integer, jsonOption, withProject } from './context.ts';
+import { type CliContext, integer, type Json, jsonOption, withProject } from './context.ts';
 import { flagOf, type OfferedCommand, offeredCommands } from './offered.ts';
 import { oneKey } from './once.ts';
-import { confirm, personName } from './person.ts';
+import { personName } from './person.ts';
 import { linesOf } from './record-lines.ts';
+import { harmless } from './terminal.ts';
 import { viewOf } from './views.ts';
 
 /** What `--help` says about a word that several of these commands share, and examples. */
@@ -68,16 +69,14 @@ function addOperation(program: Command, context: CliContext, offered: OfferedCom
     fieldOf.set(option.attributeName(), field);
     command.addOption(option);
   }
-  if (offer.confirms !== undefined) command.option('--yes', 'do not ask');
   command.option(...jsonOption);
   withExamples(command, offer.examples ?? []);
   command.action(async (...all: unknown[]) => {
     const values = all.slice(0, offered.arguments.length);
-    const { json, yes, ...named } = command.opts<Record<string, unknown> & { json?: boolean; yes?: boolean }>();
+    const { json, ...named } = command.opts<Record<string, unknown> & Json>();
     const options = Object.fromEntries(
       Object.entries(named).map(([name, value]) => [fieldOf.get(name) ?? name, value]),
     );
-    if (offer.confirms !== undefined && !(await confirm(context, offer.confirms, yes))) return;
     const given = Object.fromEntries(
       offered.arguments.map(({ field }, index) => [field, joined(route, field, values[index])]),
     );
@@ -110,10 +109,10 @@ async function run(context: CliContext, { route, offer, words }: OfferedCommand,
       const response = await call({ ...project, ...by, ...given }, undefined, options);
       const output = offer.picks ? offer.picks(response) : response;
       if (isJson) return terminal.json(output);
-      const view = await viewOf(words);
-      const lines =
-        offer.says?.(output) ?? view?.(output as never, terminal, daemon !== null) ?? linesOf(output, terminal);
-      for (const line of [lines].flat()) terminal.line(line);
+      const said = offer.says && [offer.says(output)].flat().map(harmless);
+      const view = said ? null : await viewOf(words);
+      const lines = said ?? view?.(output as never, terminal, daemon !== null) ?? linesOf(output, terminal);
+      for (const line of lines) terminal.line(line);
     }),
   );
 }

@@ -34,18 +34,6 @@ export function addStop(program: Command, context: CliContext): void {
     .action((options: StopOptions) => (options.emergency ? emergency(context, options) : stop(context, options)));
 
   program
-    .command('recover')
-    .description('release tasks whose worker is gone or has held them for more than 8 hours; work is kept')
-    .option(...jsonOption)
-    .action((options: Json) =>
-      withProject(context, async (api, project) => {
-        const { tasks } = await api.recoverStuck({ project: project.id, by: personName(context.env) });
-        if (options.json) return context.terminal.json({ tasks });
-        context.terminal.line(tasks.length > 0 ? `Released ${numbers(tasks)}.` : 'No task was stuck.');
-      }),
-    );
-
-  program
     .command('purge')
     .description('cancel all open tasks that have not started')
     .option('--yes', 'do not ask for confirmation')
