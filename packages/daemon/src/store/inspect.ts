@@ -7,6 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 /** What matters to a person; the other tables are derived from these or small. */
 const TABLES = ['events', 'projects', 'tasks', 'runs', 'evidence', 'records'] as const;
 const MOST_FAULTS = 3;
+const MOST_COPIES = 10;
 
 export interface Inspection {
   /** What SQLite says is wrong; empty for a sound file. */
@@ -24,12 +25,34 @@ export async function inspectStoreFile(path: string): Promise<Inspection | null>
   const folder = await mkdtemp(join(tmpdir(), 'tidemill-inspect-'));
   try {
     const copy = join(folder, 'store.db');
-    for (const ending of ['', '-wal'])
-      if (existsSync(path + ending)) await copyFile(path + ending, copy + ending, constants.COPYFILE_FICLONE);
+    await copyQuietly(path, copy);
     return statSync(path).size === 0 ? { faults: ['the file is empty'], readable: [] } : read(copy);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** Another command may write or close the store meanwhile. A copy of two moments would look damaged, so it is made again. */
+async function copyQuietly(path: string, copy: string): Promise<void> {
+  const files = ['', '-wal'];
+  const stamp = () => files.map((ending) => stampOf(path + ending)).join();
+  for (let left = MOST_COPIES; left > 0; left -= 1) {
+    const before = stamp();
+    for (const ending of files) {
+      await rm(copy + ending, { force: true });
+      await copyFile(path + ending, copy + ending, constants.COPYFILE_FICLONE).catch(unlessGone);
+    }
+    if (stamp() === before) return;
+  }
+}
+
+function stampOf(file: string): string {
+  const found = statSync(file, { throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : '';
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 function read(copy: string): Inspection {
